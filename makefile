@@ -5,13 +5,11 @@
 #   make FFTW=0           the same without FFTW, and so without PCFASTPOISSON
 #   make demo             set up, build, compare on PETSc's tutorials, one table and one picture
 #   make compare APP="./app -its -options"   which solver? Your program, MATRIX=file [RHS=file] [GRID=nx,ny,nz] or PROBLEM=name with each of bench/solvers.py; PROCS=4, BENCH=--help
-#   make bench            structured levels beside PCMG, PCGAMG and others: iterations, times; BENCH=--help for its options
+#   make bench            the tables of README and docs that compare solvers: hours; BENCH="--parts solvers --publish", BENCH=--help
 #   make bench-kappa      the tables and figures of the kappa-cycle's paper beside ours: a quarter of an hour
-#   make bench-fastpoisson  PCFASTPOISSON beside FFTW called by hand, products of matrices, and PCKCYCLE: seconds and ratios
 #   make roofline         the roofs of this machine in a file, for -pc_kcycle_roofline: a minute; PROCS=4: with so many processes
 #   make bench-poisson    fast Poisson solvers: the tables and figures of two papers beside ours: a quarter of an hour
 #   make bench-scaling  messages of cycles, counted and modelled: what an iteration takes on up to 10^5 processes: minutes
-#   make bench-choosing   docs/choosing.md's table: solvers on a problem of each kind; half an hour
 #   make bench-dpcg       deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own
 #   make check            the whole test-suite; last line: N passed, N failed, N skipped
 #   make lint             layout, names, manual pages, options, messages
@@ -90,7 +88,7 @@ run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
 
 -include $(top)/conf/install.mk
 
-.PHONY: all bench compare bench-fastpoisson bench-choosing bench-dpcg bench-kappa bench-scaling check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc roofline bench-poisson
+.PHONY: all bench compare bench-dpcg bench-kappa bench-scaling check compilers registers hip docs demo demo-run lint install clean petsc-latest petsc-kokkos releases print-library print-petsc roofline bench-poisson
 all: $(LIBRARY)
 
 $(LIBRARY): $(objects)
@@ -142,36 +140,21 @@ demo:
 	@$(MAKE) --no-print-directory -C $(top) demo-run
 
 demo-run: all
-	@$(PYTHON) -B $(top)/bench/demo.py $(DEMO)
+	@$(PYTHON) -B $(top)/bench/tables.py --parts demo $(DEMO)
 
 bench: all
-	@$(PYTHON) -B $(top)/bench/structured.py $(BENCH)
+	@$(PYTHON) -B $(top)/bench/tables.py $(BENCH)
 
 # The shell has what the command line of make has set: words with quotes and spaces stay what they are
 compare: all
-	@$(PYTHON) -B $(top)/bench/compare.py $(if $(APP),--app "$$APP") $(if $(MATRIX),--matrix "$$MATRIX") $(if $(RHS),--rhs "$$RHS") $(if $(GRID),--grid "$$GRID") \
-	  $(if $(PROBLEM),--problem "$$PROBLEM") $(if $(PAPER),--paper) $(if $(PROCS),--procs $(PROCS)) $(BENCH)
+	@$(PYTHON) -B $(top)/bench/$(if $(PAPER),paper,compare).py $(if $(APP),--app "$$APP") $(if $(MATRIX),--matrix "$$MATRIX") $(if $(RHS),--rhs "$$RHS") $(if $(GRID),--grid "$$GRID") \
+	  $(if $(PROBLEM),--problem="$$PROBLEM") $(if $(PROCS),--procs $(PROCS)) $(BENCH)
 
-bench-fastpoisson: all
-	@$(PYTHON) -B $(top)/bench/fastpoisson.py $(BENCH)
-
-bench-choosing: all
-	@$(PYTHON) -B $(top)/bench/choosing.py $(BENCH)
-
-bench-dpcg: all
-	@$(PYTHON) -B $(top)/bench/dpcg.py $(BENCH)
-
-bench-kappa: all
-	@$(PYTHON) -B $(top)/bench/kappa.py $(BENCH)
-
-bench-scaling: all
-	@$(PYTHON) -B $(top)/bench/scaling.py $(BENCH)
+bench-dpcg bench-kappa bench-poisson bench-scaling: bench-%: all
+	@$(PYTHON) -B $(top)/bench/$*.py $(BENCH)
 
 roofline: all
 	@$(PYTHON) -B $(top)/bench/roofline.py $(if $(PROCS),--procs $(PROCS)) $(BENCH)
-
-bench-poisson: all
-	@$(PYTHON) -B $(top)/bench/poisson.py $(BENCH)
 
 lint:
 	@sh $(top)/conf/install-deps.sh lint

@@ -7,11 +7,11 @@ stored, n no flux, p periodic,\n\
                                i inlet (Dirichlet on half of the end), o outlet (on a small part)\n\
   -scheme <cells|elements>     finite volumes (5 or 7 points) or bilinear elements (9 or 27)\n\
   -h <1,1,1> -stretch <1,1,1>  width of the narrowest cells; each is so many times as wide as the next narrower one,\n\
-  -fine <low|walls|middle> -widest <1000>   narrowest there; at most so many times as wide as the narrowest\n\
+  -fine <low|walls|middle>     narrowest there; at most 1000 times as wide as the narrowest\n\
   -k <1,1,1>                   diffusion in each direction; -turn <none|smooth|blocks> -turn_by <100>: x against the \
 others, changing from place to place\n\
   -region <name:a:b> -contrast <1000>   the diffusion is so many times as large there: the regions are\n\
-                               none all block:width square:side ball:radius balls:number:radius \
+                               none all block:width square:side balls:number:radius \
 scattered:number:radius mixed:part checker:width walls:every:gaps\n\
                                rooms:every:gaps fibres:part bodies:part:length channels:every:width \
 channels_y:every:width inlet:part wells:number rim corners\n\
@@ -40,6 +40,8 @@ at the low end of x;\n\
                                injector: of a well in the middle; labels: the points of -held have the value 1 in \
 -region, 0 elsewhere\n\
   -image                       the right side is the product with the one above: closed pockets of -inactive want it\n\
+  -forget <dm|rows>            the solver is not told of the grid; rows: each process has as many, in their order\n\
+  -with_dm                     PCMG gets coarser grids of the same problem, whose -ends are all s\n\
   -seed <1>                    of all that is random\n\
   -repeat <9> -patience <1>    runs, and seconds after which there is no further one\n\
   -device                      seconds that pass until a device has finished; one set-up, and of the solves but the \
@@ -77,7 +79,6 @@ typedef enum {
   REGION_ALL,
   REGION_BLOCK,
   REGION_SQUARE,
-  REGION_BALL,
   REGION_BALLS,
   REGION_SCATTERED,
   REGION_MIXED,
@@ -94,10 +95,10 @@ typedef enum {
   REGION_PACKING,
   REGION_CHANNELS_Y
 } RegionKind;
-static const char *const RegionKinds[] = {"none",      "all",        "block",      "square",  "ball",  "balls",
-                                          "scattered", "mixed",      "checker",    "walls",   "rooms", "fibres",
-                                          "bodies",    "channels",   "inlet",      "wells",   "rim",   "corners",
-                                          "packing",   "channels_y", "RegionKind", "REGION_", NULL};
+static const char *const RegionKinds[] = {"none",       "all",        "block",   "square", "balls",   "scattered",
+                                          "mixed",      "checker",    "walls",   "rooms",  "fibres",  "bodies",
+                                          "channels",   "inlet",      "wells",   "rim",    "corners", "packing",
+                                          "channels_y", "RegionKind", "REGION_", NULL};
 
 typedef enum {
   SOURCE_RANDOM,
@@ -165,7 +166,7 @@ typedef struct {
   Scheme     scheme;
   char       end[3][2];
   Fine       fine;
-  PetscReal  h[3], stretch[3], widest;
+  PetscReal  h[3], stretch[3];
   PetscReal  k[3];
   Turn       turn;
   PetscReal  turn_by;
@@ -393,8 +394,6 @@ static PetscBool IsIn(const Problem *p, const Region *r, const PetscInt at[])
   case REGION_BLOCK:
   case REGION_SQUARE:
     return IsInBox(p, r, at);
-  case REGION_BALL:
-    return IsInBall(p, 1, r->a, at);
   case REGION_BALLS:
     return IsInBall(p, r->a, r->b, at);
   case REGION_SCATTERED:
@@ -795,6 +794,7 @@ static PetscReal Source(const Grid *g, const PetscInt at[])
   return Width(p, 0, at[0]) * Width(p, 1, at[1]) * Width(p, 2, at[2]) * Density(g, at);
 }
 
+/* Right side and active points: NULL on a coarser grid */
 static PetscErrorCode Fill(const Grid *g, Mat A, Vec b, Vec active)
 {
   const PetscInt s = g->p->dim, *start = g->start, *width = g->width;
@@ -803,20 +803,20 @@ static PetscErrorCode Fill(const Grid *g, Mat A, Vec b, Vec active)
   Row            row;
 
   PetscFunctionBeginUser;
-  PetscCall(VecGetArray(b, &source));
-  PetscCall(VecGetArray(active, &in));
+  if (b) PetscCall(VecGetArray(b, &source));
+  if (active) PetscCall(VecGetArray(active, &in));
   for (at[2] = start[2] + (s > 2); at[2] < start[2] + width[2] - (s > 2); at[2]++) {
     for (at[1] = start[1] + (s > 1); at[1] < start[1] + width[1] - (s > 1); at[1]++) {
       for (at[0] = start[0] + 1; at[0] < start[0] + width[0] - 1; at[0]++) {
         MakeRow(g, at, &row);
         PetscCall(MatSetValuesStencil(A, 1, row.col, row.n, row.col, row.value, INSERT_VALUES));
-        *source++ = Source(g, at);
-        *in++     = GridDiffusion(g, at)[0] > 0;
+        if (b) *source++ = Source(g, at);
+        if (active) *in++ = GridDiffusion(g, at)[0] > 0;
       }
     }
   }
-  PetscCall(VecRestoreArray(b, NULL));
-  PetscCall(VecRestoreArray(active, NULL));
+  if (b) PetscCall(VecRestoreArray(b, NULL));
+  if (active) PetscCall(VecRestoreArray(active, NULL));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -839,6 +839,55 @@ static PetscErrorCode AttachNullSpace(const Problem *p, Mat A, Vec b, Vec active
   PetscCall(MatSetNullSpace(A, constant));
   PetscCall(MatNullSpaceRemove(constant, b));
   PetscCall(MatNullSpaceDestroy(&constant));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows of the same order, as many on each process */
+static PetscErrorCode ShareRows(Mat *A, Vec *b)
+{
+  PetscInt   local = PETSC_DECIDE, size, end;
+  IS         is;
+  Mat        shared;
+  Vec        own;
+  VecScatter scatter;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetSize(*b, &size));
+  PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &local, &size));
+  PetscCallMPI(MPI_Scan(&local, &end, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCall(ISCreateStride(PETSC_COMM_WORLD, local, end - local, 1, &is));
+  PetscCall(MatCreateSubMatrix(*A, is, is, MAT_INITIAL_MATRIX, &shared));
+  PetscCall(MatCreateVecs(shared, &own, NULL));
+  PetscCall(VecScatterCreate(*b, is, own, NULL, &scatter));
+  PetscCall(VecScatterBegin(scatter, *b, own, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterEnd(scatter, *b, own, INSERT_VALUES, SCATTER_FORWARD));
+  PetscCall(VecScatterDestroy(&scatter));
+  PetscCall(ISDestroy(&is));
+  PetscCall(MatDestroy(A));
+  PetscCall(VecDestroy(b));
+  *A = shared;
+  *b = own;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Forget(Mat *A, Vec *b)
+{
+  char      what[8];
+  PetscBool given, dm, rows;
+  Vec       plain;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-forget", what, sizeof(what), &given));
+  if (!given) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(what, "dm", &dm));
+  PetscCall(PetscStrcmp(what, "rows", &rows));
+  PetscCheck(dm || rows, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "-forget %s: dm or rows", what);
+  PetscCall(MatSetDM(*A, NULL));
+  PetscCall(MatCreateVecs(*A, &plain, NULL));
+  PetscCall(VecCopy(*b, plain));
+  PetscCall(VecDestroy(b));
+  *b = plain;
+  if (rows) PetscCall(ShareRows(A, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -873,6 +922,7 @@ static PetscErrorCode ProblemCreate(const Problem *p, Mat *A, Vec *b)
     PetscCall(VecCopy(*b, active));
     PetscCall(MatMult(*A, active, *b));
   }
+  PetscCall(Forget(A, b));
   PetscCall(PetscFree(g.k));
   PetscCall(VecDestroy(&active));
   PetscCall(DMDestroy(&da));
@@ -963,7 +1013,7 @@ static PetscErrorCode MakeWidths(Problem *p)
                              : p->fine == FINE_WALLS ? PetscMin(at, last - at)
                                                      : PetscAbsReal(at - last / 2.);
 
-      p->width[d][i + 1] = p->h[d] * PetscMin(PetscPowReal(p->stretch[d], away), p->widest);
+      p->width[d][i + 1] = p->h[d] * PetscMin(PetscPowReal(p->stretch[d], away), 1000);
     }
   }
   for (PetscInt d = 0; d < 3; d++) {
@@ -975,6 +1025,14 @@ static PetscErrorCode MakeWidths(Problem *p)
     for (PetscInt i = 0; i <= p->n[d]; i++) p->place[d][i] /= sum;
     if (d == 0) p->wide = p->n[d] / sum;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FreeWidths(Problem *p)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(p->width[d]));
+  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(p->place[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1000,7 +1058,6 @@ static PetscErrorCode GetGrid(Problem *p)
   PetscCall(GetTriple("-stretch", p->dim, p->stretch));
   PetscCall(GetTriple("-k", p->dim, p->k));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-fine", Fines, (PetscEnum *)&p->fine, NULL));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-widest", &p->widest, NULL));
   PetscCall(MakeWidths(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -1088,7 +1145,6 @@ static PetscErrorCode ProblemSetFromOptions(Problem *p)
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(p, sizeof(*p)));
   p->seed      = 1;
-  p->widest    = 1000;
   p->contrast  = 1000;
   p->random    = 1;
   p->bump      = 1;
@@ -1144,10 +1200,62 @@ typedef struct {
   PetscBool device, keep, bits, listed;
 } Run;
 
+/* For DMKSPSetComputeOperators(): the problem on a coarser grid whose points are points of the finest one */
+static PetscErrorCode ComputeOperator(KSP ksp, Mat J, Mat A, void *problem)
+{
+  Problem p = *(const Problem *)problem;
+  Grid    g;
+  DM      da;
+
+  PetscFunctionBeginUser;
+  (void)J;
+  PetscCall(KSPGetDM(ksp, &da));
+  PetscCall(DMDAGetInfo(da, NULL, &p.n[0], &p.n[1], &p.n[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  for (PetscInt d = 0; d < p.dim; d++) {
+    const PetscReal ratio = (PetscReal)(((const Problem *)problem)->n[d] - 1) / (PetscReal)(p.n[d] - 1);
+
+    p.h[d] *= ratio;
+    p.length[d] /= ratio;
+  }
+  PetscCall(MakeWidths(&p));
+  PetscCall(GridCreate(&p, da, &g));
+  PetscCall(Fill(&g, A, NULL, NULL));
+  PetscCall(PetscFree(g.k));
+  PetscCall(FreeWidths(&p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Grids for PCMG, which does not choose how many: while all directions can be halved */
+static PetscErrorCode UseGrids(Run *run, DM dm, KSP ksp)
+{
+  const Problem *p      = &run->p;
+  PetscInt       levels = 1;
+  PetscBool      halves = PETSC_TRUE, given;
+  char           text[8];
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetDM(ksp, dm));
+  PetscCall(KCycleKSPSetDMInactive(ksp));
+  PetscCall(DMKSPSetComputeOperators(dm, ComputeOperator, &run->p));
+  for (PetscInt step = 2; halves; step *= 2, levels++) {
+    for (PetscInt d = 0; d < p->dim; d++) {
+      PetscCheck(p->end[d][0] == 's' && p->end[d][1] == 's' && p->stretch[d] == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+                 "-with_dm is for even grids and -ends ss");
+      halves = (PetscBool)(halves && (p->n[d] - 1) % step == 0 && (p->n[d] - 1) / step >= 4);
+    }
+    if (!halves) break;
+  }
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-pc_mg_levels", &given));
+  PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT, levels));
+  if (!given) PetscCall(PetscOptionsSetValue(NULL, "-pc_mg_levels", text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Conjugate gradients, or with a wind GMRES and what else takes operators that are not symmetric */
-static PetscErrorCode CreateSolver(const Run *run, KSP *ksp)
+static PetscErrorCode CreateSolver(Run *run, KSP *ksp)
 {
   const PetscBool wind = (PetscBool)(run->p.wind.kind != WIND_NONE);
+  PetscBool       grids;
   PC              pc;
   DM              dm;
 
@@ -1159,6 +1267,8 @@ static PetscErrorCode CreateSolver(const Run *run, KSP *ksp)
     PetscCall(KSPSetDM(*ksp, dm));
     PetscCall(KCycleKSPSetDMInactive(*ksp));
   }
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-with_dm", &grids));
+  if (grids && dm) PetscCall(UseGrids(run, dm, *ksp));
   PetscCall(KSPSetType(*ksp, wind ? KSPGMRES : KSPCG));
   if (wind) PetscCall(KSPSetPCSide(*ksp, PC_RIGHT));
   PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
@@ -1338,7 +1448,7 @@ static PetscErrorCode Print(const Run *run, Vec x, PetscReal setup, PetscReal so
   PetscCall(VecNorm(r, NORM_2, &residual));
   PetscCall(VecNorm(run->b, NORM_2, &norm));
   PetscCall(VecGetSize(run->b, &size));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "result,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%.5f,%.5f,%.1e\n", size, its,
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "result,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%.6f,%.6f,%.1e\n", size, its,
                         KSPConvergedReasons[reason], (double)setup, (double)solve, (double)(residual / norm)));
   PetscCall(VecDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -1382,8 +1492,7 @@ static PetscErrorCode RunDestroy(Run *run)
   PetscCall(KSPDestroy(&run->ksp));
   PetscCall(MatDestroy(&run->A));
   PetscCall(VecDestroy(&run->b));
-  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(run->p.width[d]));
-  for (PetscInt d = 0; d < 3; d++) PetscCall(PetscFree(run->p.place[d]));
+  PetscCall(FreeWidths(&run->p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

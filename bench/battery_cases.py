@@ -1,6 +1,7 @@
 """The problems of the battery: name, options of bench/battery.c, thresholds of the library that it watches."""
 
 import collections
+import fnmatch
 import random
 
 Case = collections.namedtuple("Case", "name group options watches")
@@ -43,7 +44,8 @@ CONSTANT = """
 3d-bar                  -cells 20,21,500
 """
 
-# A reaction of 2 in all points of an end is a Dirichlet end half a cell away, a smaller one a film that resists, a larger one a penalty
+# A reaction of 2 in all points of an end is a Dirichlet end half a cell away, a smaller one a film that resists, a
+# larger one a penalty
 ENDS = """
 2d-inlet                -cells 400,400 -ends in,nn                                      KCYCLE_CLOSED
 2d-outlet               -cells 411,380 -ends nn,no                                      KCYCLE_CLOSED
@@ -75,8 +77,10 @@ JUMPS = """
 2d-cliff-above          -cells 401,401 -region block:2 -contrast 5.1                    KCYCLE_JUMP
 3d-cliff-below          -cells 64,64,64 -region block:2 -contrast 4.9                   KCYCLE_JUMP
 3d-cliff-above          -cells 64,64,64 -region block:2 -contrast 5.1                   KCYCLE_JUMP
-2d-block                -cells 300,300 -ends ss,ss -region block:2 -contrast 1e6        KC_CLUSTER_TIGHT KC_CLUSTER_GROWTH KC_CLUSTER_GAIN
-3d-block                -cells 48,48,48 -ends ss,ss,ss -region block:2 -contrast 1e6    KC_CLUSTER_TIGHT KC_CLUSTER_GROWTH KC_CLUSTER_GAIN
+2d-block                -cells 300,300 -ends ss,ss -region block:2 -contrast 1e6        KC_CLUSTER_TIGHT
+                        KC_CLUSTER_GROWTH KC_CLUSTER_GAIN
+3d-block                -cells 48,48,48 -ends ss,ss,ss -region block:2 -contrast 1e6    KC_CLUSTER_TIGHT
+                        KC_CLUSTER_GROWTH KC_CLUSTER_GAIN
 2d-square-1e3           -cells 500,500 -ends ss,ss -region square:0.34
 2d-square-1e6           -cells 385,385 -region square:0.34 -contrast 1e6
 2d-square-1e-6          -cells 385,385 -region square:0.34 -contrast 1e-6
@@ -85,7 +89,8 @@ JUMPS = """
 2d-balls-1e-3           -cells 385,420 -region balls:5:0.4 -contrast 1e-3
 2d-scattered-1e3        -cells 400,400 -region scattered:60:16
 2d-scattered-1e6        -cells 400,400 -region scattered:60:16 -contrast 1e6            KC_CLUSTER_TIGHT
-2d-specks-1e6           -cells 400,400 -region scattered:800:3 -contrast 1e6            KCYCLE_CLUSTER_POINTS KC_CLUSTER_TIGHT KC_CLUSTER_STRONG
+2d-specks-1e6           -cells 400,400 -region scattered:800:3 -contrast 1e6            KCYCLE_CLUSTER_POINTS
+                        KC_CLUSTER_TIGHT KC_CLUSTER_STRONG
 2d-scattered-1e-6       -cells 391,400 -ends nn,dn -region scattered:60:16 -contrast 1e-6
 2d-mixed-10             -cells 400,400 -region mixed:0.1                                KCYCLE_CLUSTER_POINTS
 2d-mixed-30             -cells 400,400 -region mixed:0.3                                KCYCLE_CLUSTER_POINTS
@@ -105,7 +110,8 @@ JUMPS = """
 2d-checker-2            -cells 384,384 -ends pp,pp -region checker:2                    KC_CLUSTER_TIGHT
 2d-checker-3            -cells 384,384 -ends pp,pp -region checker:3                    KC_CLUSTER_TIGHT
 2d-checker-4            -cells 384,384 -ends pp,pp -region checker:4                    KC_CLUSTER_TIGHT
-2d-checker-3-1e6        -cells 387,400 -region checker:3 -contrast 1e6                  KC_CLUSTER_TIGHT KC_CLUSTER_SHIFT
+2d-checker-3-1e6        -cells 387,400 -region checker:3 -contrast 1e6                  KC_CLUSTER_TIGHT
+                        KC_CLUSTER_SHIFT
 2d-walls                -cells 400,400 -ends dd,nn -region walls:24:0 -contrast 1e-6
 2d-walls-gaps           -cells 400,401 -ends dd,nn -region walls:24:0.02 -contrast 1e-6
 2d-rooms                -cells 400,400 -region rooms:24:0 -contrast 1e-6
@@ -129,7 +135,8 @@ JUMPS = """
 3d-balls-1e-6           -cells 64,64,64 -region balls:3:0.35 -contrast 1e-6
 3d-scattered-1e3        -cells 64,64,64 -region scattered:60:8
 3d-scattered-1e6        -cells 64,64,64 -region scattered:60:8 -contrast 1e6            KC_CLUSTER_TIGHT
-3d-specks-1e6           -cells 60,60,60 -region scattered:600:2.5 -contrast 1e6         KCYCLE_CLUSTER_POINTS KC_CLUSTER_TIGHT KC_CLUSTER_STRONG
+3d-specks-1e6           -cells 60,60,60 -region scattered:600:2.5 -contrast 1e6         KCYCLE_CLUSTER_POINTS
+                        KC_CLUSTER_TIGHT KC_CLUSTER_STRONG
 3d-mixed-3              -cells 60,60,60 -region mixed:0.03
 3d-mixed-10             -cells 60,60,60 -region mixed:0.1
 3d-mixed-20             -cells 60,60,60 -region mixed:0.2                               KCYCLE_CLUSTER_POINTS
@@ -148,7 +155,8 @@ JUMPS = """
 3d-checker-2            -cells 60,60,60 -ends pp,pp,pp -region checker:2                KC_CLUSTER_TIGHT
 3d-checker-3            -cells 60,60,60 -ends pp,pp,pp -region checker:3                KC_CLUSTER_TIGHT
 3d-checker-4            -cells 64,64,64 -ends pp,pp,pp -region checker:4                KC_CLUSTER_TIGHT
-3d-checker-odd-1e6      -cells 27,27,39 -ends pp,pp,pp -region checker:3 -contrast 1e6  KC_CLUSTER_GROWTH KC_CLUSTER_SHIFT
+3d-checker-odd-1e6      -cells 27,27,39 -ends pp,pp,pp -region checker:3 -contrast 1e6  KC_CLUSTER_GROWTH
+                        KC_CLUSTER_SHIFT
 3d-checker-small-1e6    -cells 8,8,8 -ends nn,nn,nn -region checker:3 -contrast 1e6
 3d-walls                -cells 64,64,64 -ends dd,nn,nn -region walls:16:0 -contrast 1e-6
 3d-walls-gaps           -cells 64,64,65 -ends dd,nn,nn -region walls:16:0.02 -contrast 1e-6
@@ -163,7 +171,8 @@ JUMPS = """
 3d-holes-scattered      -cells 64,64,64 -ends dn,nn,nn -inactive scattered:60:7 -reaction 1e-6
 3d-pockets              -cells 64,64,64 -ends dn,nn,nn -inactive scattered:60:7 -image
 3d-wells                -cells 70,70,30 -ends nn,nn,nn -penalty 1e3 -held wells:8
-3d-body-at-the-end      -cells 33,120,22 -ends ss,ss,ss -region balls:3:0.35 -contrast 1e6   KCYCLE_EXCESS KC_CLUSTER_GAIN
+3d-body-at-the-end      -cells 33,120,22 -ends ss,ss,ss -region balls:3:0.35 -contrast 1e6   KCYCLE_EXCESS
+                        KC_CLUSTER_GAIN
 """
 
 REACTIONS = """
@@ -268,12 +277,14 @@ FIELDS = """
 3d-layers-flat          -cells 64,64,50 -ends dd,nn,nn -layers 1:1e4 -h 10,10,1 -k 1,1,0.1
 3d-channels-1e3         -cells 64,64,48 -ends dd,nn,nn -region channels:16:5
 3d-channels-1e6         -cells 64,64,48 -ends nn,dd,nn -region channels:12:3 -contrast 1e6
-3d-channels-flat        -cells 60,110,40 -ends dd,nn,nn -region channels:16:5 -contrast 1e3 -sd 1.5 -length 8,8,1 -h 20,10,2 -k 1,1,0.1
+3d-channels-flat        -cells 60,110,40 -ends dd,nn,nn -region channels:16:5 -contrast 1e3 -sd 1.5 -length 8,8,1
+                        -h 20,10,2 -k 1,1,0.1
 3d-bodies-30            -cells 64,64,64 -ends nn,nn,dn -inactive bodies:0.3:12 -reaction 1e-6
 3d-bodies-50            -cells 64,64,64 -ends nn,nn,dn -inactive bodies:0.5:12 -reaction 1e-6  KCYCLE_FILL
 3d-bodies-70            -cells 64,64,64 -ends nn,nn,nn -inactive bodies:0.7:12 -reaction 1e-4
 3d-bodies-lognormal     -cells 64,64,48 -ends nn,nn,nn -inactive bodies:0.4:16 -reaction 1e-5 -sd 2 -h 5,5,1 -k 1,1,0.1
-3d-bodies-wells         -cells 70,70,40 -ends nn,nn,nn -inactive bodies:0.35:16 -reaction 1e-7 -sd 2 -penalty 1e3 -held wells:6
+3d-bodies-wells         -cells 70,70,40 -ends nn,nn,nn -inactive bodies:0.35:16 -reaction 1e-7 -sd 2 -penalty 1e3
+                        -held wells:6
 """
 
 # Some of them again, smaller and larger, and with a time step
@@ -314,7 +325,8 @@ WIND = """
 2d-periodic-angle-30    -cells 300,300 -ends pp,dd -wind constant -angle 30 -peclet 100
 2d-eddy-1               -cells 300,300 -wind recirculating -peclet 1                    KCYCLE_SKEW
 2d-eddy-10              -cells 300,300 -wind recirculating -peclet 10                   KCYCLE_KAPPA_CONVECTION
-2d-eddy-100             -cells 300,300 -wind recirculating -peclet 100                  KCYCLE_DRIFT KCYCLE_KAPPA_CONVECTION
+2d-eddy-100             -cells 300,300 -wind recirculating -peclet 100                  KCYCLE_DRIFT
+                        KCYCLE_KAPPA_CONVECTION
 2d-eddies-100           -cells 300,300 -wind recirculating:6 -peclet 100
 2d-eddy-neumann-10      -cells 300,300 -ends dn,nn -wind recirculating -peclet 10
 2d-eddies-periodic      -cells 300,300 -ends pp,pp -reaction 1e-4 -wind recirculating:4 -peclet 10
@@ -343,10 +355,12 @@ WIND = """
 3d-angle-step           -cells 50,50,50 -ends dn,dn,dn -wind constant -angle 30,20 -peclet 100 -reaction 1
 """
 
-# As in models of reservoirs and groundwater, and contrasts on stretched grids: none of the thresholds was made for these
+# As in models of reservoirs and groundwater, and contrasts on stretched grids: none of the thresholds was made for
+# these
 RESERVOIR = """
 2d-section              -cells 400,60 -ends nn,nn -sd 2.5 -length 20,3 -h 20,1 -k 1,0.1 -penalty 1e3 -held wells:4
-2d-section-inactive     -cells 400,60 -ends nn,nn -sd 2 -length 20,3 -h 20,1 -k 1,0.1 -inactive bodies:0.4:20 -reaction 1e-8 -penalty 1e3 -held wells:4
+2d-section-inactive     -cells 400,60 -ends nn,nn -sd 2 -length 20,3 -h 20,1 -k 1,0.1 -inactive bodies:0.4:20
+                        -reaction 1e-8 -penalty 1e3 -held wells:4
 2d-areal-step           -cells 350,330 -ends nn,nn -sd 3 -length 12,12 -reaction 1e-5
 2d-stretched-1e6        -cells 300,300 -ends dd,nn -stretch 1.05,1.05 -fine middle -region bodies:0.3:10 -contrast 1e6
 2d-stretched-lognormal  -cells 300,280 -ends nn,dn -stretch 1.1,1.03 -fine walls -sd 3 -length 8,8
@@ -356,13 +370,20 @@ RESERVOIR = """
 2d-stretched-holes      -cells 300,300 -ends nn,dn -stretch 1.05,1.05 -fine low -inactive scattered:60:10 -reaction 1e-8
 3d-cubes-sd-3           -cells 64,64,48 -ends nn,nn,nn -sd 3 -length 10,10,2 -penalty 1e3 -held wells:5
 3d-model-20-kz-1         -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -penalty 1e3 -held wells:5
-3d-model-20-kz-0.1       -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -k 1,1,0.1 -penalty 1e3 -held wells:5
-3d-model-20-kz-0.01      -cells 70,66,40 -ends nn,nn,nn -sd 3 -length 10,10,2 -h 20,20,1 -k 1,1,0.01 -penalty 1e3 -held wells:5
-3d-model-10-inactive-30  -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 10,10,1 -k 1,1,0.1 -inactive bodies:0.3:12 -reaction 1e-8 -penalty 1e3 -held wells:5
-3d-model-20-inactive-50  -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -k 1,1,0.1 -inactive bodies:0.5:12 -reaction 1e-8 -penalty 1e3 -held wells:5
-3d-model-20-inactive-70  -cells 80,80,40 -ends nn,nn,nn -sd 1 -length 10,10,2 -h 20,20,1 -inactive bodies:0.7:16 -reaction 1e-7
-3d-layers-inactive      -cells 64,64,50 -ends nn,nn,dn -layers 2:1e4 -h 10,10,1 -k 1,1,0.1 -inactive bodies:0.4:12 -reaction 1e-8
-3d-channels-inactive    -cells 64,80,40 -ends nn,nn,nn -region channels:16:5 -contrast 1e4 -sd 1 -h 10,10,1 -inactive bodies:0.35:14 -reaction 1e-8 -penalty 1e3 -held wells:5
+3d-model-20-kz-0.1       -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -k 1,1,0.1 -penalty 1e3
+                        -held wells:5
+3d-model-20-kz-0.01      -cells 70,66,40 -ends nn,nn,nn -sd 3 -length 10,10,2 -h 20,20,1 -k 1,1,0.01 -penalty 1e3
+                        -held wells:5
+3d-model-10-inactive-30  -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 10,10,1 -k 1,1,0.1
+                        -inactive bodies:0.3:12 -reaction 1e-8 -penalty 1e3 -held wells:5
+3d-model-20-inactive-50  -cells 70,66,40 -ends nn,nn,nn -sd 2 -length 10,10,2 -h 20,20,1 -k 1,1,0.1
+                        -inactive bodies:0.5:12 -reaction 1e-8 -penalty 1e3 -held wells:5
+3d-model-20-inactive-70  -cells 80,80,40 -ends nn,nn,nn -sd 1 -length 10,10,2 -h 20,20,1 -inactive bodies:0.7:16
+                        -reaction 1e-7
+3d-layers-inactive      -cells 64,64,50 -ends nn,nn,dn -layers 2:1e4 -h 10,10,1 -k 1,1,0.1 -inactive bodies:0.4:12
+                        -reaction 1e-8
+3d-channels-inactive    -cells 64,80,40 -ends nn,nn,nn -region channels:16:5 -contrast 1e4 -sd 1 -h 10,10,1
+                        -inactive bodies:0.35:14 -reaction 1e-8 -penalty 1e3 -held wells:5
 3d-step-flat            -cells 64,64,40 -ends nn,nn,nn -sd 3 -length 10,10,2 -h 20,20,1 -k 1,1,0.1 -reaction 1e-4
 3d-two-lengths          -cells 64,64,48 -ends nn,nn,nn -sd 2 -h 3,15,1 -k 1,1,0.3 -penalty 1e3 -held wells:4
 3d-1.02-middle          -cells 64,64,64 -stretch 1.02,1.02,1.02 -fine middle
@@ -372,37 +393,52 @@ RESERVOIR = """
 3d-1.2-walls-neumann    -cells 64,64,64 -ends nn,nn,dn -stretch 1.2,1.2,1.2 -fine walls  KCYCLE_PLANES_OTHERS
 3d-1.2-two-middle       -cells 64,64,64 -ends nn,dd,nn -stretch 1.2,1.2,1 -fine middle
 3d-1.3-one              -cells 64,64,64 -ends dd,nn,nn -stretch 1,1,1.3 -fine middle
-3d-stretched-1e6        -cells 60,60,60 -ends dd,nn,nn -stretch 1.1,1.1,1.1 -fine walls -region bodies:0.3:8 -contrast 1e6  KCYCLE_PLANES_JUMPS
+3d-stretched-1e6        -cells 60,60,60 -ends dd,nn,nn -stretch 1.1,1.1,1.1 -fine walls -region bodies:0.3:8
+                        -contrast 1e6  KCYCLE_PLANES_JUMPS
 3d-stretched-lognormal  -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.05 -fine walls -sd 2 -length 6,6,3
 3d-stretched-layers     -cells 60,60,60 -ends nn,dd,nn -stretch 1.1,1.1,1 -fine middle -layers 3:1e6
 3d-stretched-mixed      -cells 56,56,56 -stretch 1.05,1.05,1.05 -fine walls -region mixed:0.5 -contrast 1e3
-3d-stretched-checker    -cells 53,58,68 -ends no,nd,pp -stretch 1.03,1.132,1.109 -fine low -region checker:7 -contrast 0.0146  KCYCLE_PLANES_JUMPS KCYCLE_PLANES_OTHERS
-3d-stretched-balls      -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.1 -fine middle -region balls:3:0.35 -contrast 1e6
+3d-stretched-checker    -cells 53,58,68 -ends no,nd,pp -stretch 1.03,1.132,1.109 -fine low -region checker:7
+                        -contrast 0.0146  KCYCLE_PLANES_JUMPS KCYCLE_PLANES_OTHERS
+3d-stretched-balls      -cells 60,60,60 -ends nn,nn,dn -stretch 1.1,1.1,1.1 -fine middle -region balls:3:0.35
+                        -contrast 1e6
 """
 
 # Of the literature, see docs/reproduction.md; a foot is a unit of length
 KNOWN = """
 known-hpgmg             -cells 128,128,128 -bump 10 -source sines -image
-known-spe10-lognormal   -cells 60,220,85 -h 20,10,2 -ends nn,nn,nn -sd 2 -length 8,16,2 -k 1,1,0.3 -penalty 1e6 -held corners -source injector
-known-spe10-channels    -cells 60,220,85 -h 20,10,2 -ends nn,nn,nn -region channels_y:12:5 -contrast 1e3 -sd 1 -length 4,8,1 -k 1,1,0.3 -penalty 1e6 -held corners -source injector
+known-spe10-lognormal   -cells 60,220,85 -h 20,10,2 -ends nn,nn,nn -sd 2 -length 8,16,2 -k 1,1,0.3 -penalty 1e6
+                        -held corners -source injector
+known-spe10-channels    -cells 60,220,85 -h 20,10,2 -ends nn,nn,nn -region channels_y:12:5 -contrast 1e3 -sd 1
+                        -length 4,8,1 -k 1,1,0.3 -penalty 1e6 -held corners -source injector
 known-taylor-green      -cells 128,96,128 -ends pp,nn,pp -stretch 1,1.05,1 -fine walls -source taylor_green
 known-bubble-column     -cells 64,64,192 -ends nn,nn,nd -region scattered:60:9 -contrast 1000 -source rise
-known-segmentation      -cells 768,768 -ends nn,nn -region scattered:24:110 -affinity 90:0.1 -penalty 1e3 -held wells:60 -source labels
-known-segmentation-no-clusters -cells 768,768 -ends nn,nn -region scattered:24:110 -affinity 90:0.1 -penalty 1e3 -held wells:60 -source labels -mg_levels_pc_relax_clusters off
+known-segmentation      -cells 768,768 -ends nn,nn -region scattered:24:110 -affinity 90:0.1 -penalty 1e3
+                        -held wells:60 -source labels
+known-segmentation-no-clusters -cells 768,768 -ends nn,nn -region scattered:24:110 -affinity 90:0.1 -penalty 1e3
+                        -held wells:60 -source labels -mg_levels_pc_relax_clusters off
 known-pore-space        -cells 112,112,112 -ends dd,nn,nn -inactive packing:4:1 -reaction 1e-8 -source inlet
 known-pore-tight        -cells 112,112,112 -ends dd,nn,nn -region packing:4:1 -contrast 1e-6 -source inlet
 """
 
-GROUPS = {"constant": CONSTANT, "ends": ENDS, "jumps": JUMPS, "reactions": REACTIONS, "anisotropy": ANISOTROPY, "stretched": STRETCHED,
+GROUPS = {"constant": CONSTANT, "ends": ENDS, "jumps": JUMPS, "reactions": REACTIONS, "anisotropy": ANISOTROPY,
+          "stretched": STRETCHED,
           "fields": FIELDS, "reservoir": RESERVOIR, "sizes": SIZES, "wind": WIND,
           "known": KNOWN}
 
 
 def read(group, text):
-    for line in text.strip().splitlines():
+    """Lines that begin with blanks continue those before"""
+    for line in text.strip().replace("\n ", " ").splitlines():
         name, *words = line.split()
         watches = [word for word in words if word.startswith("KC")]
         yield Case(name, group, [word for word in words if word not in watches], watches)
+
+
+def matching(known, patterns, groups=()):
+    """Of the cases KNOWN those of these names, with * and ?, and groups, if any are given"""
+    return [case for case in known if any(fnmatch.fnmatchcase(case.name, pattern) for pattern in patterns)
+            and (not groups or case.group in groups)]
 
 
 def cases():
@@ -420,26 +456,30 @@ def held_out(seed, number):
         length = [f"{10 ** draw.uniform(0, 1.5):.3g}" for _ in range(dim)]
         part = f"{draw.uniform(0.05, 0.9):.2f}"
         kinds = {
-            "scattered": ["-region", f"scattered:{draw.randint(5, 200)}:{draw.uniform(1.5, sizes[0] / 8):.1f}", "-contrast", contrast],
+            "scattered": ["-region", f"scattered:{draw.randint(5, 200)}:{draw.uniform(1.5, sizes[0] / 8):.1f}",
+                          "-contrast", contrast],
             "mixed": ["-region", f"mixed:{part}", "-contrast", contrast],
             "lognormal": ["-sd", f"{draw.uniform(0.5, 3.5):.2f}", "-length", ",".join(length)],
             "bodies": ["-region", f"bodies:{part}:{draw.uniform(3, 25):.0f}", "-contrast", contrast],
             "channels": ["-region", f"channels:{draw.randint(8, 30)}:{draw.uniform(1, 7):.1f}", "-contrast", contrast],
             "layers": ["-layers", f"{draw.randint(1, 8)}:{contrast}"],
             "rooms": ["-region", f"rooms:{draw.randint(7, 30)}:{draw.choice((0, 0.02, 0.1))}", "-contrast", contrast],
-            "holes": ["-inactive", f"scattered:{draw.randint(5, 100)}:{draw.uniform(2, sizes[0] / 10):.1f}", "-reaction", "1e-6"],
+            "holes": ["-inactive", f"scattered:{draw.randint(5, 100)}:{draw.uniform(2, sizes[0] / 10):.1f}",
+                      "-reaction", "1e-6"],
             "checker": ["-region", f"checker:{draw.randint(1, 9)}", "-contrast", contrast],
         }
         kind = draw.choice(list(kinds))
         grids = {
             "even": [],
             "flat": ["-h", ",".join(f"{10 ** draw.uniform(0, 1.2):.3g}" for _ in range(dim))],
-            "stretched": ["-stretch", ",".join(f"{draw.uniform(1, 1.15):.3f}" for _ in range(dim)), "-fine", draw.choice(("low", "walls", "middle"))],
+            "stretched": ["-stretch", ",".join(f"{draw.uniform(1, 1.15):.3f}" for _ in range(dim)), "-fine",
+                          draw.choice(("low", "walls", "middle"))],
         }
         grid = draw.choice(("even", "even", "flat", "stretched"))
         more = ["-reaction", f"{10 ** draw.uniform(-6, 2):.3g}"] if kind != "holes" and draw.random() < 0.25 else []
         yield Case(f"{dim}d-{kind}-{grid}-{m}", "held-out",
-                   ["-cells", ",".join(map(str, sizes)), "-ends", ",".join(ends), "-seed", str(100 * seed + m), *kinds[kind], *grids[grid], *more], [])
+                   ["-cells", ",".join(map(str, sizes)), "-ends", ",".join(ends), "-seed", str(100 * seed + m),
+                    *kinds[kind], *grids[grid], *more], [])
 
 
 def smaller(options):

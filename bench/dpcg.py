@@ -3,32 +3,27 @@
 
     python3 bench/dpcg.py                          all parts
     python3 bench/dpcg.py --quick                  small grids
-    python3 bench/dpcg.py --parts contrast,cube    some of them
+    python3 bench/dpcg.py --parts contrast,ip      some of them
 
 Runs examples/tutorials/bubbles.c; make the library first. CSV files and a picture go to the folder bench of the build.
 Ends with status 1 if a run failed that should not.
 """
 
-import argparse
 import collections
 import os
 import re
 import shlex
 import sys
 
-try:
-    import matplotlib
-except ImportError as missing:
-    sys.exit(f"dpcg: {missing} in {sys.executable}; the package is called python3-matplotlib")
-matplotlib.use("Agg")
-from matplotlib import pyplot  # noqa: E402 (the backend is chosen first)
-
-from programs import build, choose, petsc_at_hand, publish, start, surroundings, write_csv  # noqa: E402
+import pictures
+import programs
+from programs import choose, petsc_at_hand, save
 
 INNER = {"jacobi": "Jacobi", "blockic": "Block-IC", "ip": "IP", "kcycle": "kcycle"}
 SPACES = {"none": "none", "stripe": "stripes", "box": "boxes", "interface": "interface boxes"}
 
-# The thesis, figures 74 to 76: cells each way, a tolerance that fits them (none is given there), numbers of blocks, and for each number of stripes the iterations
+# The thesis, figures 74 to 76: cells each way, a tolerance that fits them (none is given there), numbers of blocks, and
+# for each number of stripes the iterations
 FIGURES = (
     (74, 128, "1.6e-6", (64, 32, 16), {256: (68, 58, 54), 512: (53, 46, 42), 1024: (34, 30, 27)}),
     (75, 256, "2e-5", (128, 64, 32), {512: (49, 44, 40), 1024: (44, 43, 36), 2048: (38, 35, 31)}),
@@ -48,26 +43,21 @@ Result = collections.namedtuple("Result", "reason iterations residual error ener
 FAILED = Result("failed", 0, 0, 0, 0, 0, 0, "")
 
 
-class Program:
-    """Runs the tutorial and reads its lines."""
+class Program(programs.Program):
+    """The tutorial"""
 
-    def __init__(self, petsc, folder, limit, repeat):
-        self.petsc = petsc
-        self.path = os.path.join(folder, "bubbles")
-        self.log = os.path.join(folder, "dpcg.log")
-        self.limit = limit
-        self.repeat = repeat
-        self.environment = surroundings()
-        build(petsc, "examples/tutorials/bubbles.c", self.path, [petsc["library"]])
+    def __init__(self, petsc, limit, repeat):
+        super().__init__(petsc, "examples/tutorials/bubbles.c", True)
+        self.log, self.limit, self.repeat = os.path.join(petsc["bench"], "dpcg.log"), limit, repeat
         open(self.log, "w").close()
 
-    def run(self, options):
-        command = [self.path, "-skip_petscrc", "-times", *shlex.split(options)]
-        ended = start(command, self.limit, self.environment)
+    def solve(self, options):
+        ended = self.run(["-times", *shlex.split(options)], 1, self.limit)
         text = f"stopped after {self.limit} s" if ended.expired else ended.text
         with open(self.log, "a") as log:
-            log.write(f"{shlex.join(command)}\n{text[:20000]}\n")
-        solved = re.search(r"(\w+) after (\d+) iterations, residual (\S+?)(?:, error (\S+), its energy norm (\S+))?\n", text)
+            log.write(f"{options}\n{text[:20000]}\n")
+        solved = re.search(r"(\w+) after (\d+) iterations, residual (\S+?)(?:, error (\S+), its energy norm (\S+))?\n",
+                           text)
         times = re.search(r"set-up (\S+) s, solve (\S+) s", text)
         if not solved or not times:
             return FAILED
@@ -76,15 +66,13 @@ class Program:
 
     def independent(self):
         """What a test prints: for each problem a line of iterations, then a claim."""
-        path = os.path.join(os.path.dirname(self.path), "deflsub")
-        build(self.petsc, "tests/deflsub.c", path, [self.petsc["library"]])
-        command = [path, "-skip_petscrc", "-test", "independent", "-show", "-deflsub_sub_pc_type", "icc"]
-        ended = start(command, self.limit, self.environment)
+        test = programs.Program(self.petsc, "tests/deflsub.c", True)
+        ended = test.run(["-test", "independent", "-show", "-deflsub_sub_pc_type", "icc"], 1, self.limit)
         return "" if ended.status else ended.text
 
     def fastest(self, options):
         """Of some runs."""
-        return min((self.run(options) for _ in range(self.repeat)), key=lambda result: result.setup + result.solve)
+        return min((self.solve(options) for _ in range(self.repeat)), key=lambda result: result.setup + result.solve)
 
 
 def inner(name, blocks, prefix=""):
@@ -120,44 +108,54 @@ def part_poisson(program, quick):
         for stripes, theirs in table.items():
             cells = []
             for b, iterations in zip(blocks, theirs):
-                result = program.run(f"-n {n} -contrast 1 -wall dirichlet -rhs random -start -ksp_rtol {tolerance} " + solver("stripe", stripes, "blockic", b))
+                result = program.solve(f"-n {n} -contrast 1 -wall dirichlet -rhs random -start -ksp_rtol {tolerance} "
+                                       + solver("stripe", stripes, "blockic", b))
                 cells.append(f"{iterations} / {count(result)}")
-                rows.append({"figure": figure, "n": n, "stripes": stripes, "blocks": b, "thesis": iterations, "ours": count(result), "error": result.error})
+                rows.append({"figure": figure, "n": n, "stripes": stripes, "blocks": b, "thesis": iterations,
+                             "ours": count(result), "error": result.error})
             row([str(stripes)] + cells)
     return rows
 
 
 def part_ip(program, quick):
-    """Figures 38, 40, 42 are bar charts: counts of IP a little above those of Block-IC with the most blocks. One number is in the text (section 9.1)."""
+    """Figures 38, 40, 42 are bar charts: counts of IP a little above those of Block-IC with the most blocks. One number
+    is in the text (section 9.1)."""
     rows = []
-    print("\nFigures 38, 40, 42, the same tolerances: iterations of Block-IC with the most blocks and of IP (the thesis' text has 49 for IP, 512^2, 4096 stripes)")
+    print("\nFigures 38, 40, 42, the same tolerances: iterations of Block-IC with the most blocks and of IP (the "
+          "thesis' text has 49 for IP, 512^2, 4096 stripes)")
     row(["", "Block-IC", "thesis", "IP", "IP, full"])
     for figure, n, tolerance, blocks, table in FIGURES[:1 if quick else None]:
         for stripes in list(table) + ([4096] if n == 512 else []):
             options = f"-n {n} -contrast 1 -wall dirichlet -rhs random -start -ksp_rtol {tolerance} "
-            ic = program.run(options + solver("stripe", stripes, "blockic", blocks[0]))
-            ip = program.run(options + solver("stripe", stripes, "ip", 0))
-            full = program.run(options + solver("stripe", stripes, "ip", 0) + " -deflsub_pc_incpoisson_pattern full")
+            ic = program.solve(options + solver("stripe", stripes, "blockic", blocks[0]))
+            ip = program.solve(options + solver("stripe", stripes, "ip", 0))
+            full = program.solve(options + solver("stripe", stripes, "ip", 0) + " -deflsub_pc_incpoisson_pattern full")
             theirs = table[stripes][0] if stripes in table else "-"
             row([f"{n}^2, {stripes} stripes", count(ic), str(theirs), count(ip), count(full)])
-            rows.append({"n": n, "stripes": stripes, "blockic": count(ic), "thesis": theirs, "ip": count(ip), "ip_full": count(full)})
+            rows.append({"n": n, "stripes": stripes, "blockic": count(ic), "thesis": theirs, "ip": count(ip),
+                         "ip_full": count(full)})
     return rows
 
 
 def part_twophase(program, quick):
     """Figures 77 to 79: layer of 10:1, A(N,N) = 2, tolerance 1e-2."""
     rows = []
-    print("\nFigures 77 to 79, layer 10:1, tolerance 1e-2: iterations and error of the solution, thesis / ours, and ours with 1e-10")
+    print("\nFigures 77 to 79, layer 10:1, tolerance 1e-2: iterations and error of the solution, thesis / ours, and "
+          "ours with 1e-10")
     row(["", "iterations", "error", "at 1e-10", "error"], first=30, width=14)
     for figure, n, blocks, lines in TWO_PHASE[:1 if quick else None]:
         for stripes, iterations, error in lines:
-            options = f"-n {n} -shape layer -mean face -height {(n / 2 - 0.5) / n} -wall pinned -contrast 10 -rhs random -start "
-            loose = program.run(options + "-ksp_rtol 1e-2 " + solver("stripe", stripes, "blockic", blocks))
-            tight = program.run(options + "-ksp_rtol 1e-10 " + solver("stripe", stripes, "blockic", blocks))
-            row([f"{n}^2, {stripes} stripes", f"{iterations} / {count(loose)}", f"{error} / {loose.error:.2g}", count(tight), f"{tight.error:.1e}"], first=30, width=14)
-            rows.append({"figure": figure, "n": n, "stripes": stripes, "thesis": iterations, "thesis_error": error, "ours": count(loose), "error": loose.error,
+            options = (f"-n {n} -shape layer -mean face -height {(n / 2 - 0.5) / n} -wall pinned -contrast 10 -rhs "
+                       "random -start ")
+            loose = program.solve(options + "-ksp_rtol 1e-2 " + solver("stripe", stripes, "blockic", blocks))
+            tight = program.solve(options + "-ksp_rtol 1e-10 " + solver("stripe", stripes, "blockic", blocks))
+            row([f"{n}^2, {stripes} stripes", f"{iterations} / {count(loose)}", f"{error} / {loose.error:.2g}",
+                 count(tight), f"{tight.error:.1e}"], first=30, width=14)
+            rows.append({"figure": figure, "n": n, "stripes": stripes, "thesis": iterations, "thesis_error": error,
+                         "ours": count(loose), "error": loose.error,
                          "ours_tight": count(tight), "error_tight": tight.error})
-    print("  The start has an error as large as the solution, and so has the answer at 1e-2: such counts say nothing about a method.")
+    print("  The start has an error as large as the solution, and so has the answer at 1e-2: such counts say nothing "
+          "about a method.")
     return rows
 
 
@@ -172,9 +170,9 @@ def part_operations(program, quick):
     n, d = (64, 128) if quick else (512, 4096)
     unknowns = n * n
     options = f"-n {n} -contrast 1 -wall dirichlet -ksp_rtol 1e-6 -log_view "
-    deflated = events(program.run(options + solver("stripe", d, "jacobi", 0)).text)
-    ip = events(program.run(options + inner("ip", 0)).text)
-    ic = program.run(options + inner("blockic", n // 2))
+    deflated = events(program.solve(options + solver("stripe", d, "jacobi", 0)).text)
+    ip = events(program.solve(options + inner("ip", 0)).text)
+    ic = program.solve(options + inner("blockic", n // 2))
     blocks = events(ic.text).get("MatSolve", (1, 0))
     lines = (
         ("A x", "9", deflated.get("MatMult")),
@@ -193,7 +191,8 @@ def part_operations(program, quick):
         ours = f"{event[1] / event[0] / unknowns:.2f}" if event else "-"
         row([name, theirs, ours], first=34)
         rows.append({"kernel": name, "n": n, "stripes": d, "thesis": theirs, "ours": ours})
-    print("  Corrections are counted together, a third of the calls each; A Z is stored where it is not zero. E is factored sparsely here.")
+    print("  Corrections are counted together, a third of the calls each; A Z is stored where it is not zero. E is "
+          "factored sparsely here.")
     return rows
 
 
@@ -205,7 +204,8 @@ def part_deterministic(program, quick):
     for name, expected in DETERMINISTIC.items():
         cells = []
         for (space, boxes), theirs in zip(DETERMINISTIC_SPACES, expected):
-            result = program.run("-n 128 -contrast 1 -wall dirichlet -ksp_rtol 1e-6 " + solver(space, boxes, name, 64))
+            result = program.solve("-n 128 -contrast 1 -wall dirichlet -ksp_rtol 1e-6 "
+                                   + solver(space, boxes, name, 64))
             cells.append(f"{theirs} / {count(result)}")
             rows.append({"inner": name, "space": space, "boxes": boxes, "reference": theirs, "ours": count(result)})
         row([INNER[name]] + cells, width=14)
@@ -213,7 +213,8 @@ def part_deterministic(program, quick):
 
 
 def measured(case, name, space, contrast, result):
-    return {"case": case, "inner": name, "space": space, "contrast": contrast, "reason": result.reason, "iterations": result.iterations, "setup_s": result.setup,
+    return {"case": case, "inner": name, "space": space, "contrast": contrast, "reason": result.reason,
+            "iterations": result.iterations, "setup_s": result.setup,
             "solve_s": result.solve, "residual": result.residual, "error": result.error, "energy": result.energy}
 
 
@@ -222,38 +223,25 @@ def part_contrast(program, quick):
     n, rows = 64 if quick else 128, []
     for wall in ("neumann", "dirichlet"):
         for name in INNER:
-            print(f"\nNine discs, {n}^2, wall {wall}, 1e-10, {INNER[name]}: iterations, seconds of set-up + solve, error of the solution")
+            print(f"\nNine discs, {n}^2, wall {wall}, 1e-10, {INNER[name]}: iterations, seconds of set-up + solve, "
+                  "error of the solution")
             row(["contrast"] + [SPACES[space] for space in SPACES], first=10, width=27)
             for contrast in ("1", "1e1", "1e2", "1e3", "1e4", "1e5", "1e6"):
                 cells = []
                 for space in SPACES:
-                    result = program.fastest(f"-n {n} -contrast {contrast} -wall {wall} " + solver(space, "64" if space == "stripe" else "8,8", name, 64))
+                    result = program.fastest(f"-n {n} -contrast {contrast} -wall {wall} "
+                                             + solver(space, "64" if space == "stripe" else "8,8", name, 64))
                     cells.append(f"{count(result)}, {result.setup:.3f}+{result.solve:.3f}, {result.error:.0e}")
                     rows.append(measured(wall, name, space, contrast, result))
                 row([contrast] + cells, first=10, width=27)
     return rows
 
 
-def part_cube(program, quick):
-    """27 spheres of 1000:1 in a cube."""
-    n, boxes, rows = (32, "4,4,4", []) if quick else (96, "12,12,12", [])
-    print(f"\n27 spheres, {n}^3, no flux, 1000:1, 1e-8, boxes {boxes}: iterations, seconds of set-up + solve, error of the solution")
-    row([""] + [SPACES[space] for space in SPACES if space != "stripe"], width=28)
-    for name in INNER:
-        for kind in ("aij", "stencil"):
-            cells = []
-            for space in (space for space in SPACES if space != "stripe"):
-                result = program.fastest(f"-dim 3 -n {n} -contrast 1000 -ksp_rtol 1e-8 -dm_mat_type {kind} " + solver(space, boxes, name, 64))
-                cells.append(f"{count(result)}, {result.setup:.2f}+{result.solve:.2f}, {result.error:.0e}")
-                rows.append({"matrix": kind, **measured("cube", name, space, "1000", result)})
-            row([f"{INNER[name]}, {kind}"] + cells, width=28)
-    return rows
-
-
 def part_independent(program, quick):
     """Nine discs: does the number of iterations depend on the contrast?"""
     contrasts, rows = ("1", "2", "5", "10", "100", "1e3", "1e6"), []
-    print("\nNine discs, 128^2, Block-IC, boxes along interfaces: iterations until the energy norm of the error has fallen by 1e-8")
+    print("\nNine discs, 128^2, Block-IC, boxes along interfaces: iterations until the energy norm of the error has "
+          "fallen by 1e-8")
     row(["contrast", *contrasts, "largest / smallest"])
     lines = program.independent().splitlines()
     for counts, claim in zip(lines[::2], lines[1::2]):
@@ -266,52 +254,36 @@ def part_independent(program, quick):
     return rows or [{"case": "failed"}]
 
 
-PARTS = {"poisson": part_poisson, "ip": part_ip, "twophase": part_twophase, "operations": part_operations, "deterministic": part_deterministic,
-         "contrast": part_contrast, "independent": part_independent, "cube": part_cube}
+PARTS = {"poisson": part_poisson, "ip": part_ip, "twophase": part_twophase, "operations": part_operations,
+         "deterministic": part_deterministic,
+         "contrast": part_contrast, "independent": part_independent}
 
 
-def draw(rows, path):
-    """Iterations over the contrast: a panel for each inner preconditioner, a line for each space."""
-    rows = [result for result in rows if result["case"] == "neumann"]
-    figure, panels = pyplot.subplots(1, len(INNER), figsize=(3.4 * len(INNER), 3.2), sharey=True)
-    for panel, name in zip(panels, INNER):
-        for space, color in zip(SPACES, ("#999999", "#E69F00", "#56B4E9", "#0072B2")):
-            points = [(float(r["contrast"]), r["iterations"]) for r in rows if r["inner"] == name and r["space"] == space and r["reason"].startswith("CONVERGED")]
-            panel.loglog(*zip(*points) if points else ([], []), "o-", color=color, markersize=4, label=SPACES[space])
-        panel.set_title(INNER[name], fontsize=10)
-        panel.set_xlabel("contrast")
-        for side in ("top", "right"):
-            panel.spines[side].set_visible(False)
-    panels[0].set_ylabel("iterations")
-    panels[0].legend(fontsize=8, frameon=False)
-    figure.tight_layout()
-    figure.savefig(path, dpi=150)
+def panels(rows):
+    """Iterations over the contrast: a panel for each inner preconditioner, a line for each space"""
+    for name, title in INNER.items():
+        own = [r for r in rows if r["case"] == "neumann" and r["inner"] == name and r["reason"].startswith("CONVERGED")]
+        yield title, "contrast", "iterations", "xy", [(words,
+                                                       [float(r["contrast"]) for r in own if r["space"] == space],
+                                                       [r["iterations"] for r in own if r["space"] == space])
+                                                      for space, words in SPACES.items()]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="small grids")
-    parser.add_argument("--parts", default=",".join(PARTS), help="of " + ",".join(PARTS))
-    parser.add_argument("--repeat", type=int, default=3, help="runs where times are given, of which the fastest counts, default 3")
-    parser.add_argument("--publish", action="store_true", help="also writes what the documentation quotes, in bench/results")
+    parser = programs.options(__doc__, quick="small grids", parts=PARTS, publish="", repeat=3)
     parser.add_argument("--limit", type=int, default=600, help="seconds for a run, default 600")
     arguments = parser.parse_args()
-    chosen = choose(arguments.parts.split(","), list(PARTS), "part")
-    petsc = petsc_at_hand()
-    folder = os.path.join(petsc["build"], "bench")
-    os.makedirs(folder, exist_ok=True)
-    program = Program(petsc, folder, arguments.limit, arguments.repeat)
+    choose(arguments.parts, list(PARTS), "part")
+    petsc, failed = petsc_at_hand(), 0
+    program = Program(petsc, arguments.limit, arguments.repeat)
     print(f"PETSc {petsc['version']}, one process")
-    failed = 0
-    for name in chosen:
+    for name in arguments.parts:
         rows = PARTS[name](program, arguments.quick)
-        write_csv(os.path.join(folder, f"dpcg-{name}.csv"), rows)
-        if arguments.publish:
-            publish(f"dpcg-{name}.csv", rows)
+        save(petsc, f"dpcg-{name}.csv", rows, arguments.publish)
         if name == "contrast":
-            draw(rows, os.path.join(folder, "dpcg.png"))
+            pictures.draw(os.path.join(petsc["bench"], "dpcg.png"), list(panels(rows)), 4, (3.4, 3.2))
         failed += sum("failed" in map(str, result.values()) for result in rows)
-    print(f"\nNC: not converged. CSV files, picture and the program's output: {os.path.relpath(folder)}")
+    print(f"\nNC: not converged. CSV files, picture and the program's output: {os.path.relpath(petsc['bench'])}")
     if failed:
         sys.exit(f"dpcg: {failed} runs failed: see {os.path.relpath(program.log)}")
 

@@ -3,10 +3,9 @@ static char help[] =
   -solver jacobi|alternating|zebra  smoother, with the levels that the paper has for it (default jacobi)\n\
   -n <7>                            levels; the finest grid has (2^n - 1)^2 points\n\
   -angle <45> -epsilon <1e-4>       of the strong direction against the grid, in degrees; diffusion across it\n\
-  -kappas <1,2,3,4,0>               cycle counters, 0: W-cycles, -1: chosen by set-up\n\
+  -kappas <1,2,3,4,0>               cycle counters, 0: W-cycles\n\
   -seed <1>                         number of the random start\n\
-  -methods <alone,cg>               also: factor, the asymptotic error factor of a cycle alone; cycle, its time;\n\
-                                    predict, that of the model, and its time on the clock\n\
+  -methods <alone,cg>               also: factor, the asymptotic error factor of a cycle alone; cycle, its time\n\
   -calls                            prints the calls on n levels, and ends\n\n";
 
 /*
@@ -27,7 +26,6 @@ static char help[] =
   Lines printed, comma separated:
     result,solver,method,n,angle,epsilon,kappa,value,seconds     value: iterations, or the error factor;
                                                                   seconds: of the processor
-    choice,kappa,seconds                                          what set-up chose, and what it took
     calls,n,kappa,finest,...,coarsest
 */
 #include <petsckcycle.h>
@@ -50,7 +48,6 @@ typedef struct {
   DM        da;
   KSP       ksp;
   Vec       x, b, start;
-  PetscReal setup; /* seconds of set-up */
 } Problem;
 
 /* Coupling of a point with the one di to the right and dj above it, multiplied by h^2 */
@@ -230,11 +227,9 @@ static PetscErrorCode CreateSolver(Problem *p, PetscInt kappa)
   PetscCall(KSPSetTolerances(p->ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 100000));
   PetscCall(KSPGetPC(p->ksp, &pc));
   PetscCall(PCSetType(pc, PCKCYCLE));
-  PetscCall(PCKCycleSetKappa(pc, kappa == -1 ? PC_KCYCLE_KAPPA_AUTO : kappa ? kappa : PC_KCYCLE_KAPPA_W));
+  PetscCall(PCKCycleSetKappa(pc, kappa ? kappa : PC_KCYCLE_KAPPA_W));
   PetscCall(KSPSetFromOptions(p->ksp));
-  p->setup = Seconds();
   PetscCall(KSPSetUp(p->ksp));
-  p->setup = Seconds() - p->setup;
   PetscFunctionReturn(0);
 }
 
@@ -371,47 +366,15 @@ static PetscErrorCode CycleTime(Problem *p, PetscReal *seconds)
   PetscFunctionReturn(0);
 }
 
-/* The model's time of an application, and the median of some that are timed; both on the clock */
-static PetscErrorCode Predict(Problem *p, PetscInt kappa, PetscReal *predicted, PetscReal *seconds)
+static PetscErrorCode Run(Problem *p, const char method[], PetscReal *value, PetscReal *seconds)
 {
-  PetscReal times[BLOCKS * BLOCK], all = 0;
-  PetscInt  n = 0;
-  PC        pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(p->ksp, &pc));
-  PetscCall(PCKCycleSetCalibrate(pc, PETSC_TRUE));
-  PetscCall(PCKCyclePredictTime(pc, kappa ? kappa : PC_KCYCLE_KAPPA_W, predicted));
-  while (n < BLOCKS || (n < BLOCKS * BLOCK && all < ENOUGH)) {
-    const double start = MPI_Wtime();
-
-    PetscCall(PCApply(pc, p->start, p->x));
-    times[n] = MPI_Wtime() - start;
-    all += times[n++];
-    PetscCallMPI(MPI_Bcast(&all, 1, MPIU_REAL, 0, PETSC_COMM_WORLD));
-  }
-  PetscCall(PetscSortReal(n, times));
-  *seconds = times[n / 2];
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Run(Problem *p, PetscInt kappa, const char method[], PetscReal *value, PetscReal *seconds)
-{
-  PetscBool alone, cg, factor, cycle, predict;
-
   PetscFunctionBeginUser;
   *value = *seconds = 0;
-  PetscCall(PetscStrcmp(method, "alone", &alone));
-  PetscCall(PetscStrcmp(method, "cg", &cg));
-  PetscCall(PetscStrcmp(method, "factor", &factor));
-  PetscCall(PetscStrcmp(method, "cycle", &cycle));
-  PetscCall(PetscStrcmp(method, "predict", &predict));
-  PetscCheck(alone || cg || factor || cycle || predict, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
-             "-methods are alone, cg, factor, cycle and predict, not %s", method);
-  if (predict) PetscCall(Predict(p, kappa, value, seconds));
-  else if (factor) PetscCall(ErrorFactor(p, value));
-  else if (cycle) PetscCall(CycleTime(p, seconds));
-  else PetscCall(CountIterations(p, cg ? KSPCG : KSPRICHARDSON, value, seconds));
+  if (!strcmp(method, "factor")) PetscCall(ErrorFactor(p, value));
+  else if (!strcmp(method, "cycle")) PetscCall(CycleTime(p, seconds));
+  else if (!strcmp(method, "alone")) PetscCall(CountIterations(p, KSPRICHARDSON, value, seconds));
+  else if (!strcmp(method, "cg")) PetscCall(CountIterations(p, KSPCG, value, seconds));
+  else SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-methods are alone, cg, factor and cycle, not %s", method);
   PetscFunctionReturn(0);
 }
 
@@ -453,21 +416,6 @@ static PetscErrorCode ReadOptions(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* What set-up has chosen, 0: the W-cycle, and what it took; -view: why */
-static PetscErrorCode PrintChoice(Problem *p)
-{
-  PC       pc;
-  PetscInt kappa;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(p->ksp, &pc));
-  PetscCall(PCKCycleGetKappa(pc, &kappa));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "choice,%" PetscInt_FMT ",%.4g\n", kappa == PC_KCYCLE_KAPPA_W ? 0 : kappa,
-                        (double)p->setup));
-  PetscCall(KSPViewFromOptions(p->ksp, NULL, "-view"));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode RunAll(Problem *p, const PetscInt kappas[], PetscInt nkappas, char *const methods[],
                              PetscInt nmethods)
 {
@@ -477,9 +425,8 @@ static PetscErrorCode RunAll(Problem *p, const PetscInt kappas[], PetscInt nkapp
       PetscReal value, seconds;
 
       PetscCall(CreateSolver(p, kappas[i]));
-      PetscCall(Run(p, kappas[i], methods[j], &value, &seconds));
-      if (kappas[i] >= 0) PetscCall(CheckCalls(p, kappas[i]));
-      else PetscCall(PrintChoice(p));
+      PetscCall(Run(p, methods[j], &value, &seconds));
+      PetscCall(CheckCalls(p, kappas[i]));
       PetscCall(DestroySolver(p));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "result,%s,%s,%" PetscInt_FMT ",%g,%g,%" PetscInt_FMT ",%.6g,%.4g\n",
                             p->solver, methods[j], p->n, (double)p->angle, (double)p->epsilon, kappas[i], (double)value,

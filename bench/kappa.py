@@ -4,41 +4,43 @@
     python3 bench/kappa.py                                 n = 7, 8, 9: a quarter of an hour
     python3 bench/kappa.py --sizes 10 --parts tables       a larger grid, (2^10 - 1)^2 points: hours; 12 needs 4 GB
     python3 bench/kappa.py --sizes 9 --parts tables --solvers zebra --angles 45 --epsilons 1e-5
-    python3 bench/kappa.py --parts auto,predict --sizes 8,9 the choice of kappa, and predicted times: minutes
-    python3 bench/kappa.py --publish                       also writes bench/results/kappa*.csv, which the documentation quotes
+    python3 bench/kappa.py --publish                       also writes bench/results/kappa*.csv, which the documentation
+                                                           quotes
 
-Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles. Parts: model (Tables 3.1 and 3.3), factors (error factors of a cycle), times (Figure 3.1,
-Table 3.2), contrast (Figure 4.1), tables (4.1 to 4.6), predict (times of the library's model beside measured ones), auto (the kappa that set-up chooses beside
-fixed ones; the first epsilon). The paper's grids have 12 and 14 levels. Make the library first. Results go to the folder bench of the build.
+Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles. Parts: model (Tables 3.1 and 3.3), factors (error
+factors of a cycle), times (Figure 3.1, Table 3.2), contrast (Figure 4.1), tables (4.1 to 4.6). The paper's grids have
+12 and 14 levels. Make the library first. Results go to the folder bench of the build.
 """
 
-import argparse
 import math
 import os
-import subprocess
 import sys
 
-from programs import build, choose, petsc_at_hand, publish, surroundings, write_csv
+import pictures
+import programs
+from programs import choose, petsc_at_hand, save, several
 
-PARTS = ("model", "factors", "times", "contrast", "tables", "predict", "auto")
+PARTS = ("model", "factors", "times", "contrast", "tables")
 SOLVERS = ("jacobi", "alternating", "zebra")
 KAPPAS = {"V": 1, "F": 2, "3": 3, "4": 4, "W": 0}  # 0: the W-cycle, as the program takes it
-NAMES = {"-1": "auto", **{str(kappa): name for name, kappa in KAPPAS.items()}}
+NAMES = {str(kappa): name for name, kappa in KAPPAS.items()}
 ANGLES = (10, 30, 45, 60, 80)
-
-REPEATS = 3  # of the solves beside which a choice is judged, in turn; the fastest count
 
 # Sections 3.2 and 3.3: milliseconds of a kernel launch and of an operation; pre- and post-relaxations
 ALPHA, BETA, SWEEPS = 2.48e-3, 1.18e-6, 4
-TURNING = {"V": (8.2, 80000), "F": (9.1, 320000), "3": (10.0, 1000000), "4": (10.7, 2700000), "W": (12.4, 28000000)}  # Table 3.1
+# Table 3.1
+TURNING = {"V": (8.2, 80000), "F": (9.1, 320000), "3": (10.0, 1000000), "4": (10.7, 2700000), "W": (12.4, 28000000)}
 # Table 3.2, in percent, from n = 8 on
-ERRORS = {"V": (-4.28, -1.68, -3.64, -1.96, 1.55, 1.42), "F": (-0.80, 0.05, -2.19, -5.14, -0.50, 0.90), "3": (-2.13, -1.35, -2.33, -5.94, -2.18, -0.12),
+ERRORS = {"V": (-4.28, -1.68, -3.64, -1.96, 1.55, 1.42), "F": (-0.80, 0.05, -2.19, -5.14, -0.50, 0.90),
+          "3": (-2.13, -1.35, -2.33, -5.94, -2.18, -0.12),
           "4": (-0.49, 0.08, -0.72, -5.28, -4.38, -1.02), "W": (3.61, 3.21, 1.07, -0.62, 0.12, 0.30)}
 
 # Tables 4.1 to 4.6: levels, epsilon, angles; for each kappa milliseconds and cycles or iterations, None: timeout
 TABLES = {
-    ("jacobi", "alone"): ("4.1", 12, 1e-4, (45,), {"V": ((182216, 6909),), "F": ((52080, 1403),), "3": ((28863, 651),), "4": ((26356, 495),), "W": ((42483, 470),)}),
-    ("jacobi", "cg"): ("4.2", 12, 1e-4, (45,), {"V": ((9014, 189),), "F": ((5262, 89),), "3": ((4252, 63),), "4": ((4294, 56),), "W": ((6142, 54),)}),
+    ("jacobi", "alone"): ("4.1", 12, 1e-4, (45,), {"V": ((182216, 6909),), "F": ((52080, 1403),), "3": ((28863, 651),),
+                                                   "4": ((26356, 495),), "W": ((42483, 470),)}),
+    ("jacobi", "cg"): ("4.2", 12, 1e-4, (45,), {"V": ((9014, 189),), "F": ((5262, 89),), "3": ((4252, 63),),
+                                                "4": ((4294, 56),), "W": ((6142, 54),)}),
     ("alternating", "alone"): ("4.3", 14, 1e-5, ANGLES, {
         "V": ((751452, 2909), None, None, None, (835140, 3234)),
         "F": ((197204, 589), (451086, 1347), (577985, 1725), (553166, 1651), (219901, 656)),
@@ -66,27 +68,17 @@ TABLES = {
 }
 
 
-class Program:
-    """Runs the program and reads its lines."""
-
-    def __init__(self, petsc, folder):
-        self.path = os.path.join(folder, "kappa")
-        self.environment = surroundings()
-        build(petsc, "bench/kappa.c", self.path, [petsc["library"]])
-
-    def lines(self, **options):
-        words = [word for name, value in options.items() for word in ("-" + name, str(value))]
-        answer = subprocess.run([self.path, "-skip_petscrc", *words], env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, universal_newlines=True)
-        if answer.returncode:
-            sys.exit(f"kappa: {' '.join(words)}: status {answer.returncode}")
-        return [line.split(",") for line in answer.stdout.splitlines()]
+class Program(programs.Program):
+    def given(self, **options):
+        return self.lines([word for name, value in options.items() for word in ("-" + name, value)])
 
     def results(self, **options):
         """Rows of solver, method, n, angle, epsilon, kappa, value, seconds"""
         names = ("solver", "method", "n", "angle", "epsilon", "kappa", "value", "seconds")
-        rows = [dict(zip(names, words[1:])) for words in self.lines(**options) if words[0] == "result"]
+        rows = [dict(zip(names, words[1:])) for words in self.given(**options) if words[0] == "result"]
         for row in rows:
-            row.update(n=int(row["n"]), angle=int(float(row["angle"])), epsilon=float(row["epsilon"]), kappa=NAMES[row["kappa"]], value=float(row["value"]),
+            row.update(n=int(row["n"]), angle=int(float(row["angle"])), epsilon=float(row["epsilon"]),
+                       kappa=NAMES[row["kappa"]], value=float(row["value"]),
                        seconds=float(row["seconds"]))
         return rows
 
@@ -95,7 +87,8 @@ class Program:
 
 
 def recursion(kappa, levels, launches, coarsest, counts):
-    """Kernel launches of a cycle by running Algorithm 4 without its arithmetic; counts: calls on each level, the finest first"""
+    """Kernel launches of a cycle by running Algorithm 4 without its arithmetic; counts: calls on each level, the finest
+    first"""
     counts[len(counts) - levels] += 1
     if levels == 1:
         return coarsest
@@ -134,13 +127,15 @@ def model(program):
     """Calls by the library's formula beside those of the recursion, launches and predicted times"""
     rows = []
     for n in range(1, 14):
-        known = {NAMES[words[2]]: [int(word) for word in words[3:]] for words in program.lines(n=n, calls="true")}
+        known = {NAMES[words[2]]: [int(word) for word in words[3:]] for words in program.given(n=n, calls="true")}
         for name, kappa in KAPPAS.items():
             counts = [0] * n
             count = recursion(kappa or n, n, 5 + SWEEPS, 1, counts)
             if counts != known[name] or count != round(launches(min(kappa or n, n), n, SWEEPS)):
-                sys.exit(f"kappa: calls of kappa {name} on {n} levels are {counts}, launches {count}: the formulas say otherwise")
-            rows.append({"n": n, "kappa": name, "coarsest_calls": counts[-1], "total_calls": sum(counts), "gpu_calls": count, "operations": f"{operations(kappa, n):.0f}",
+                sys.exit(f"kappa: calls of kappa {name} on {n} levels are {counts}, launches {count}: the formulas "
+                         "say otherwise")
+            rows.append({"n": n, "kappa": name, "coarsest_calls": counts[-1], "total_calls": sum(counts),
+                         "gpu_calls": count, "operations": f"{operations(kappa, n):.0f}",
                          "model_ms": f"{ALPHA * count + BETA * operations(kappa, n):.3f}"})
     return rows
 
@@ -158,9 +153,12 @@ def turning_points():
 
 
 def times(program, rows, sizes):
-    """Into the rows of the model: measured times of a cycle, those of the model with this machine's alpha and beta, its relative errors"""
-    measured = {(row["n"], row["kappa"]): 1000 * row["seconds"] for n in sizes for row in program.results(n=n, methods="cycle")}
-    known = [(row["gpu_calls"], float(row["operations"]), measured[row["n"], row["kappa"]]) for row in rows if (row["n"], row["kappa"]) in measured]
+    """Into the rows of the model: measured times of a cycle, those of the model with this machine's alpha and beta, its
+    relative errors"""
+    measured = {(row["n"], row["kappa"]): 1000 * row["seconds"] for n in sizes
+                for row in program.results(n=n, methods="cycle")}
+    known = [(row["gpu_calls"], float(row["operations"]), measured[row["n"], row["kappa"]])
+             for row in rows if (row["n"], row["kappa"]) in measured]
     cc, co, oo = (sum(a[i] * a[j] for a in known) for i, j in ((0, 0), (0, 1), (1, 1)))
     ct, ot = (sum(a[i] * a[2] for a in known) for i in (0, 1))
     alpha, beta = (ct * oo - ot * co) / (cc * oo - co * co), (ot * cc - ct * co) / (cc * oo - co * co)
@@ -169,7 +167,8 @@ def times(program, rows, sizes):
         key = row["n"], row["kappa"]
         if key in measured:
             fitted = alpha * row["gpu_calls"] + beta * float(row["operations"])
-            row.update(measured_ms=f"{measured[key]:.4g}", calls_ms=f"{alpha * row['gpu_calls']:.4g}", fitted_ms=f"{fitted:.4g}",
+            row.update(measured_ms=f"{measured[key]:.4g}", calls_ms=f"{alpha * row['gpu_calls']:.4g}",
+                       fitted_ms=f"{fitted:.4g}",
                        error_percent=f"{100 * (fitted / measured[key] - 1):.1f}")
         if row["n"] >= 8:
             row["paper_error_percent"] = ERRORS[row["kappa"]][row["n"] - 8]
@@ -179,7 +178,8 @@ def factors(program, sizes):
     for solver in SOLVERS:
         for n in sizes:
             for row in program.results(solver=solver, n=n, methods="factor"):
-                yield {"solver": solver, "n": n, "points": 2**n - 1, "angle": row["angle"], "epsilon": row["epsilon"], "kappa": row["kappa"], "error_factor": f"{row['value']:.5f}"}
+                yield {"solver": solver, "n": n, "points": 2**n - 1, "angle": row["angle"], "epsilon": row["epsilon"],
+                       "kappa": row["kappa"], "error_factor": f"{row['value']:.5f}"}
 
 
 def contrast(program, sizes):
@@ -188,7 +188,8 @@ def contrast(program, sizes):
         for epsilon in ("1e-5", "1e-4", "1e-3", "1e-2", "1e-1", "1"):
             rows = program.results(n=n, epsilon=epsilon, methods="alone")
             for row in rows:
-                yield {"n": n, "points": 2**n - 1, "epsilon": epsilon, "kappa": row["kappa"], "cycles": int(row["value"]), "seconds": row["seconds"],
+                yield {"n": n, "points": 2**n - 1, "epsilon": epsilon, "kappa": row["kappa"],
+                       "cycles": int(row["value"]), "seconds": row["seconds"],
                        "relative_time": f"{row['seconds'] / rows[0]['seconds']:.3f}"}
 
 
@@ -198,24 +199,33 @@ def paper_entry(row):
         return {}
     entry = entries[row["kappa"]][angles.index(row["angle"])]
     base = entries["F" if row["method"] == "cg" else "W"][angles.index(row["angle"])]
-    return {"table": number, "paper_n": levels, "paper_count": entry[1] if entry else "timeout", "paper_ms": entry[0] if entry else "timeout",
+    return {"table": number, "paper_n": levels, "paper_count": entry[1] if entry else "timeout",
+            "paper_ms": entry[0] if entry else "timeout",
             "paper_relative_time": f"{entry[0] / base[0]:.3f}" if entry and base else ""}
 
 
 def table(rows):
-    """Of one solver on one problem; times relative to the W-cycle's as in Table 4.1, with CG to the F-cycle's as in Table 4.2"""
+    """Of one solver on one problem; times relative to the W-cycle's as in Table 4.1, with CG to the F-cycle's as in
+    Table 4.2"""
     for row in rows:
-        base = [other["seconds"] for other in rows if other["method"] == row["method"] and other["kappa"] == ("F" if row["method"] == "cg" else "W")][0]
-        yield {"solver": row["solver"], "method": row["method"], "n": row["n"], "points": 2**row["n"] - 1, "angle": row["angle"], "epsilon": row["epsilon"],
-               "kappa": row["kappa"], "count": int(row["value"]), "seconds": row["seconds"], "relative_time": f"{row['seconds'] / base:.3f}", **paper_entry(row)}
+        base = [other["seconds"] for other in rows if other["method"] == row["method"]
+                and other["kappa"] == ("F" if row["method"] == "cg" else "W")][0]
+        yield {"solver": row["solver"], "method": row["method"], "n": row["n"], "points": 2**row["n"] - 1,
+               "angle": row["angle"], "epsilon": row["epsilon"],
+               "kappa": row["kappa"], "count": int(row["value"]), "seconds": row["seconds"],
+               "relative_time": f"{row['seconds'] / base:.3f}", **paper_entry(row)}
 
 
 def print_table(rows):
     """Counts, and the paper's behind a bar"""
     first = rows[0]
     ours = {row["kappa"]: row for row in rows}
-    paper = "  |  " + "  ".join(f"{ours[name]['paper_count']}" for name in KAPPAS) + f"  (Table {first['table']}, n = {first['paper_n']})" if "table" in first else ""
-    print(f"{first['solver']:12}{first['method']:6} n = {first['n']:<3} epsilon {first['epsilon']:<6g} {first['angle']:>3} degrees: " +
+    paper = ""
+    if "table" in first:
+        paper = "  |  " + "  ".join(str(ours[name]["paper_count"]) for name in KAPPAS)
+        paper += f"  (Table {first['table']}, n = {first['paper_n']})"
+    print(f"{first['solver']:12}{first['method']:6} n = {first['n']:<3} epsilon {first['epsilon']:<6g} "
+          f"{first['angle']:>3} degrees: " +
           "  ".join(f"{ours[name]['count']:>5} ({ours[name]['relative_time']})" for name in KAPPAS) + paper, flush=True)
 
 
@@ -230,106 +240,46 @@ def tables(program, arguments):
                     yield from rows
 
 
-def predictions(program, arguments):
-    """The library's model, from cycles that it has timed itself, beside the median of applications"""
-    for solver in arguments.solvers:
-        for n in arguments.sizes:
-            for row in program.results(solver=solver, n=n, methods="predict"):
-                error = 100 * (row["value"] / row["seconds"] - 1)
-                print(f"{solver:12} n = {n:<3} kappa {row['kappa']}: predicted {1000 * row['value']:.4g} ms, measured {1000 * row['seconds']:.4g} ms, {error:+.1f} %", flush=True)
-                yield {"solver": solver, "n": n, "points": 2**n - 1, "kappa": row["kappa"], "predicted_ms": f"{1000 * row['value']:.4g}",
-                       "measured_ms": f"{1000 * row['seconds']:.4g}", "error_percent": f"{error:.1f}"}
-
-
-def automatic(program, arguments):
-    """Ratio: the time of the chosen kappa to that of the best one, both with a fixed kappa; auto_seconds is that of the solver that has chosen itself"""
-    rows = []
-    for solver in arguments.solvers:
-        for n in arguments.sizes:
-            for angle in arguments.angles:
-                for method in ("alone", "cg"):
-                    seconds = {}
-                    for _ in range(REPEATS):
-                        lines = program.lines(solver=solver, n=n, epsilon=arguments.epsilons[0], angle=angle, methods=method, kappas="1,2,3,4,0,-1")
-                        for words in lines:
-                            if words[0] == "result":
-                                name = NAMES[words[6]]
-                                seconds[name] = min(float(words[8]), seconds.get(name, math.inf))
-                    chosen, setup = next((NAMES[words[1]], float(words[2])) for words in lines if words[0] == "choice")
-                    best = min(KAPPAS, key=lambda name: seconds[name])
-                    rows.append({"solver": solver, "method": method, "n": n, "points": 2**n - 1, "angle": angle, "epsilon": arguments.epsilons[0], "chosen": chosen, "best": best,
-                                 "seconds": seconds[chosen], "best_seconds": seconds[best], "ratio": f"{seconds[chosen] / seconds[best]:.3f}", "auto_seconds": seconds["auto"],
-                                 "setup_seconds": setup})
-                    print(f"{solver:12}{method:6} n = {n:<3}{angle:>3} degrees: " + "  ".join(f"{name} {1000 * value:.4g}" for name, value in seconds.items()) +
-                          f" ms, chosen {chosen}, best {best}, ratio {rows[-1]['ratio']}, set-up {1000 * setup:.3g} ms", flush=True)
-    ratios = sorted(float(row["ratio"]) for row in rows)
-    print(f"\nchosen within 10 % of the best: {sum(ratio <= 1.1 for ratio in ratios)} of {len(ratios)}, largest ratio {ratios[-1]}")
-    return rows
-
-
 # Pictures
 
 
-def pictures():
-    try:
-        import matplotlib
-    except ImportError as missing:
-        sys.exit(f"kappa: {missing} in {sys.executable}; the package is called python3-matplotlib")
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-    return pyplot
-
-
-def draw_times(rows, path):
+def time_panels(rows):
     """Figure 3.1: all measured times, and for each kappa those of the model with its two parts"""
-    pyplot = pictures()
-    figure, axes = pyplot.subplots(2, 3, figsize=(15, 8))
-    for name, panel in zip(KAPPAS, list(axes.flat)[1:]):
-        own = [row for row in rows if row["kappa"] == name and "measured_ms" in row]
-        n, measured, fitted, calls = ([float(row[column]) for row in own] for column in ("n", "measured_ms", "fitted_ms", "calls_ms"))
-        axes.flat[0].semilogy(n, measured, marker="o", label=f"kappa {name}")
-        panel.semilogy(n, measured, "k-o", label="measured")
-        panel.semilogy(n, fitted, "b-", label="model")
-        panel.semilogy(n, calls, "r--", label="calls")
-        panel.semilogy(n, [a - b for a, b in zip(fitted, calls)], "g--", label="operations")
-        panel.set_title(f"kappa {name}")
-    axes.flat[0].set_title("measured")
-    for panel in axes.flat:
-        panel.set_xlabel("levels")
-        panel.set_ylabel("ms a cycle")
-        panel.legend()
-    figure.tight_layout()
-    figure.savefig(path)
+    known = {name: [row for row in rows if row["kappa"] == name and "measured_ms" in row] for name in KAPPAS}
+
+    def curve(label, own, style, value):
+        return label, [row["n"] for row in own], [value(row) for row in own], style
+
+    def of(column):
+        return lambda row: float(row[column])
+
+    yield "measured", "levels", "ms a cycle", "y", [curve(f"kappa {name}", own, "o-", of("measured_ms"))
+                                                    for name, own in known.items()]
+    for name, own in known.items():
+        yield f"kappa {name}", "levels", "ms a cycle", "y", [
+            curve("measured", own, "k-o", of("measured_ms")), curve("model", own, "b-", of("fitted_ms")),
+            curve("calls", own, "r--", of("calls_ms")),
+            curve("operations", own, "g--", lambda row: float(row["fitted_ms"]) - float(row["calls_ms"]))]
 
 
-def draw_contrast(rows, path):
-    """Figure 4.1: run-times for each epsilon, relative to the V-cycle's"""
-    pyplot = pictures()
-    sizes = list(dict.fromkeys(row["n"] for row in rows))
-    figure, axes = pyplot.subplots(1, len(sizes), figsize=(7 * len(sizes), 5), squeeze=False)
-    for n, panel in zip(sizes, axes[0]):
-        for name in KAPPAS:
-            own = [row for row in rows if row["n"] == n and row["kappa"] == name]
-            panel.loglog([float(row["epsilon"]) for row in own], [row["seconds"] for row in own], marker="o", label=f"kappa {name}")
-        panel.set_title(f"{2**n - 1}^2 points")
-        panel.set_xlabel("epsilon")
-        panel.set_ylabel("s")
-        panel.legend()
-    figure.tight_layout()
-    figure.savefig(path)
+def contrast_panels(rows):
+    """Figure 4.1: run-times for each epsilon"""
+    for n in dict.fromkeys(row["n"] for row in rows):
+        own = {name: [row for row in rows if row["n"] == n and row["kappa"] == name] for name in KAPPAS}
+        yield f"{2**n - 1}^2 points", "epsilon", "s", "xy", [(f"kappa {name}", [float(row["epsilon"]) for row in of],
+                                                              [row["seconds"] for row in of])
+                                                             for name, of in own.items()]
 
 
 def read_arguments():
-    def several(kind):
-        return lambda text: [kind(word) for word in text.split(",")]
-
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sizes", type=several(int), default=[7, 8, 9], help="levels n of contrast and tables; default 7,8,9")
-    parser.add_argument("--parts", type=several(str), default=list(PARTS), help="default all: " + ",".join(PARTS))
-    parser.add_argument("--solvers", type=several(str), default=list(SOLVERS), help="of tables; default all: " + ",".join(SOLVERS))
-    parser.add_argument("--angles", type=several(int), default=list(ANGLES), help="of tables, in degrees; default 10,30,45,60,80")
+    parser = programs.options(__doc__, parts=PARTS, publish="")
+    parser.add_argument("--sizes", type=several(int), default=[7, 8, 9],
+                        help="levels n of contrast and tables; default 7,8,9")
+    parser.add_argument("--solvers", type=several(str), default=list(SOLVERS),
+                        help="of tables; default all: " + ",".join(SOLVERS))
+    parser.add_argument("--angles", type=several(int), default=list(ANGLES),
+                        help="of tables, in degrees; default 10,30,45,60,80")
     parser.add_argument("--epsilons", type=several(float), default=[1e-4, 1e-5], help="of tables; default 1e-4,1e-5")
-    parser.add_argument("--publish", action="store_true", help="also writes what the documentation quotes, in bench/results")
     arguments = parser.parse_args()
     choose(arguments.parts, PARTS, "part")
     choose(arguments.solvers, SOLVERS, "solver")
@@ -339,32 +289,25 @@ def read_arguments():
 def main():
     arguments = read_arguments()
     petsc = petsc_at_hand()
-    folder = os.path.join(petsc["build"], "bench")
-    os.makedirs(folder, exist_ok=True)
-    program = Program(petsc, folder)
-    results = {}
+    program, results, panels = Program(petsc, "bench/kappa.c", True), {}, {}
     if "model" in arguments.parts or "times" in arguments.parts:
         results["kappa-model"] = model(program)
         results["kappa-turning"] = list(turning_points())
     if "times" in arguments.parts:
         times(program, results["kappa-model"], range(4, 11))
-        draw_times(results["kappa-model"], os.path.join(folder, "kappa-times.png"))
+        panels["kappa-times"] = time_panels(results["kappa-model"])
     if "factors" in arguments.parts:
         results["kappa-factors"] = list(factors(program, (5, 6)))
     if "contrast" in arguments.parts:
         results["kappa-contrast"] = list(contrast(program, sorted({min(arguments.sizes), max(arguments.sizes)})))
-        draw_contrast(results["kappa-contrast"], os.path.join(folder, "kappa-contrast.png"))
+        panels["kappa-contrast"] = contrast_panels(results["kappa-contrast"])
     if "tables" in arguments.parts:
         results["kappa"] = list(tables(program, arguments))
-    if "predict" in arguments.parts:
-        results["kappa-predict"] = list(predictions(program, arguments))
-    if "auto" in arguments.parts:
-        results["kappa-auto"] = automatic(program, arguments)
     for name, rows in results.items():
-        write_csv(os.path.join(folder, name + ".csv"), rows)
-        if arguments.publish:
-            publish(name + ".csv", rows)
-    print(f"\n{', '.join(name + '.csv' for name in results)} in {folder}")
+        save(petsc, name + ".csv", rows, arguments.publish)
+    for name, own in panels.items():
+        pictures.draw(os.path.join(petsc["bench"], name + ".png"), list(own))
+    print(f"\n{', '.join(name + '.csv' for name in results)} in {petsc['bench']}")
 
 
 if __name__ == "__main__":

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""Pictures of the known problems, group "known" of bench/battery_cases.py: field and solution on a plane at a quarter of the grid. docs/reproduction.md shows them.
+"""Pictures of the known problems, group "known" of bench/battery_cases.py: field and solution on a plane at a quarter
+of the grid. docs/reproduction.md shows them.
 
     python3 bench/known.py                                     writes docs/pictures/*.png
     python3 bench/known.py --cases 'known-spe10-*' --folder .  some of them, elsewhere; --quick: small grids
 
-Numbers beside them, iterations and times: python3 bench/battery.py --group known. Make the library first; matplotlib draws (python3-matplotlib).
+Numbers beside them, iterations and times: python3 bench/battery.py --group known. Make the library first; matplotlib
+draws (python3-matplotlib).
 """
 
-import argparse
-import fnmatch
 import os
 import sys
 
-from battery_cases import GROUPS, read, smaller
-from programs import TOP, build_once, petsc_at_hand, start, surroundings
+import programs
+from battery_cases import GROUPS, matching, read, smaller
+from pictures import fewer_colours, pyplot_or_none
 
-MOST = 60000  # bytes of a picture
 # Plane, words of the field, whether it is drawn as a logarithm, words of the solution
 PLANES = {
     "known-hpgmg": ("z", "coefficient", False, "solution"),
@@ -29,13 +29,13 @@ PLANES = {
 }
 
 
-def solve(petsc, program, case, quick, trace):
+def solve(program, case, quick):
     """The numbers of a plane, a line for each point: x y z field solution"""
-    words = smaller(case.options) if quick else case.options
-    command = [program, "-skip_petscrc", "-dll_append", petsc["library"], "-repeat", "1", *words, "-picture", trace, "-across", PLANES[case.name][0]]
-    ended = start(command, 3600, surroundings())
-    if ended.status or "CONVERGED" not in ended.text:
-        sys.exit(f"known: {case.name} has failed: {ended.text[-2000:]}")
+    trace = os.path.join(program.petsc["bench"], "known.txt")
+    lines = program.lines(["-repeat", "1", *(smaller(case.options) if quick else case.options), "-picture", trace,
+                           "-across", PLANES[case.name][0]])
+    if not any(words[0] == "result" and words[3].startswith("CONVERGED") for words in lines):
+        sys.exit(f"known: {case.name} does not converge")
     with open(trace) as file:
         return [[float(word) for word in line.split()] for line in file]
 
@@ -61,7 +61,8 @@ def panel(axes, horizontal, vertical, values, words, size):
 def extent(case, axis):
     """How wide the grid is, in the units of its cells"""
     def words(name, default):
-        return [float(word) for word in case.options[case.options.index(name) + 1].split(",")] if name in case.options else default
+        return [float(word) for word in case.options[case.options.index(name)
+                                                     + 1].split(",")] if name in case.options else default
 
     cells = words("-cells", [])
     if "-stretch" in case.options:
@@ -70,12 +71,9 @@ def extent(case, axis):
 
 
 def draw(case, lines, path):
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plot
     import numpy
 
+    plot = pyplot_or_none()
     across, field, logarithm, solution = PLANES[case.name]
     first, second = [axis for axis in range(3) if "xyz"[axis] != across]
     numbers = numpy.array(lines)
@@ -92,7 +90,8 @@ def draw(case, lines, path):
     panels = [(coefficient, field), (values, solution)] if field else [(values, solution)]
     stacked = size[0] > 2 * size[1]
     across, down = (1, len(panels)) if stacked else (len(panels), 1)
-    figure, axes = plot.subplots(down, across, figsize=((4.6, 1.5 * down) if stacked else (2.7 * across, 2.3)), dpi=90, squeeze=False)
+    figure, axes = plot.subplots(down, across, figsize=((4.6, 1.5 * down) if stacked else (2.7 * across, 2.3)), dpi=90,
+                                 squeeze=False)
     for one, (numbers_shown, words) in zip(axes.flat, panels):
         panel(one, horizontal, vertical, numbers_shown, words, size)
     figure.tight_layout(pad=0.3)
@@ -101,33 +100,18 @@ def draw(case, lines, path):
     fewer_colours(path)
 
 
-def fewer_colours(path):
-    """A palette makes a picture three times as small"""
-    from PIL import Image
-
-    Image.open(path).convert("RGB").quantize(64, dither=0).save(path, optimize=True)
-    if os.path.getsize(path) > MOST:
-        sys.exit(f"known: {path} has {os.path.getsize(path)} bytes, more than {MOST}")
-
-
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--cases", default="*", help="names, with * and ?")
-    parser.add_argument("--folder", default=os.path.join(TOP, "docs", "pictures"))
-    parser.add_argument("--quick", action="store_true", help="small grids")
+    parser = programs.options(__doc__, quick="small grids", cases=["known"])
+    parser.add_argument("--folder", default=os.path.join(programs.TOP, "docs", "pictures"))
     arguments = parser.parse_args()
-    wanted = [case for case in read("known", GROUPS["known"]) if case.name in PLANES and fnmatch.fnmatchcase(case.name, arguments.cases)]
+    wanted = [case for case in matching(read("known", GROUPS["known"]), arguments.cases) if case.name in PLANES]
     if not wanted:
-        sys.exit(f"known: no case is called {arguments.cases}; there are {', '.join(PLANES)}")
-    petsc = petsc_at_hand()
-    folder = os.path.join(petsc["build"], "bench")
-    os.makedirs(folder, exist_ok=True)
+        sys.exit(f"known: no case is called {','.join(arguments.cases)}; there are {', '.join(PLANES)}")
     os.makedirs(arguments.folder, exist_ok=True)
-    program, trace = os.path.join(folder, "battery"), os.path.join(folder, "known.txt")
-    build_once(petsc, "bench/battery.c", program)
+    program = programs.Program(programs.petsc_at_hand(), "bench/battery.c")
     for case in wanted:
         path = os.path.join(arguments.folder, case.name + ".png")
-        draw(case, solve(petsc, program, case, arguments.quick, trace), path)
+        draw(case, solve(program, case, arguments.quick), path)
         print(f"{path} {os.path.getsize(path)} bytes", flush=True)
 
 

@@ -1,9 +1,8 @@
 static char help[] = "One system with a matrix from a file, for bench/compare.py.\n\
-  -matrix <file>     PETSc's binary format, or Matrix Market's: coordinate, real or integer\n\
-  -rhs <file>        a vector in PETSc's binary format, or Matrix Market's array; otherwise numbers at random\n\
+  -matrix <file>     in PETSc's binary format\n\
+  -rhs <file>        a vector in PETSc's binary format; otherwise numbers at random\n\
   -grid <nx,ny,nz>   unknowns are those of the points of a grid, line by line: the solver gets a DMDA\n\
-  -write <file>      writes the matrix in PETSc's format\n\
-  -check             reads, writes and ends\n\n";
+  -check             reads, looks at the matrix and ends\n\n";
 
 /*
   Conjugate gradients where the matrix is symmetric with a positive diagonal, else GMRES. Where rows sum to zero
@@ -13,7 +12,6 @@ static char help[] = "One system with a matrix from a file, for bench/compare.py
 #include <petscksp.h>
 #include <petscdmda.h>
 #include <petsckcycle/private/compat.h>
-#include <ctype.h>
 
 typedef struct {
   Mat       A; /* as it is solved with */
@@ -23,157 +21,13 @@ typedef struct {
   PetscBool singular, symmetric;
 } System;
 
-/* Matrix Market */
-
-typedef struct {
-  const char *name;
-  FILE       *file;
-  long        begin; /* of the entries */
-  long long   rows, columns, entries;
-  int         mirror; /* 1: symmetric, -1: skew-symmetric, 0: general */
-  PetscBool   array;
-} Market;
-
-static PetscErrorCode MarketOpen(const char name[], Market *m)
-{
-  char line[1024], object[64], format[64], field[64], symmetry[64];
-  int  read;
-
-  PetscFunctionBeginUser;
-  m->name = name;
-  m->file = fopen(name, "r");
-  PetscCheck(m->file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s cannot be read", name);
-  PetscCheck(fgets(line, sizeof(line), m->file), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s is empty", name);
-  for (char *c = line; *c; c++) *c = (char)tolower((unsigned char)*c);
-  read = sscanf(line, "%%%%matrixmarket %63s %63s %63s %63s", object, format, field, symmetry);
-  PetscCheck(read == 4 && (!strcmp(field, "real") || !strcmp(field, "double") || !strcmp(field, "integer")),
-             PETSC_COMM_SELF, PETSC_ERR_SUP, "%s holds no real numbers: its first line is %s", name, line);
-  m->array  = (PetscBool)!strcmp(format, "array");
-  m->mirror = !strcmp(symmetry, "symmetric") ? 1 : !strcmp(symmetry, "skew-symmetric") ? -1 : 0;
-  do {
-    PetscCheck(fgets(line, sizeof(line), m->file), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s ends before its sizes",
-               name);
-  } while (line[0] == '%' || line[0] == '\n');
-  read = sscanf(line, "%lld %lld %lld", &m->rows, &m->columns, &m->entries);
-  PetscCheck(read == (m->array ? 2 : 3), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "%s: no sizes in the line %s", name,
-             line);
-  m->begin = ftell(m->file);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MarketEntry(const Market *m, long long e, PetscInt *i, PetscInt *j, PetscScalar *value)
-{
-  long long row, column;
-  double    number;
-
-  PetscFunctionBeginUser;
-  PetscCheck(fscanf(m->file, "%lld %lld %lf", &row, &column, &number) == 3, PETSC_COMM_SELF, PETSC_ERR_FILE_READ,
-             "%s ends at entry %lld of %lld, or that is no entry: write the file again", m->name, e + 1, m->entries);
-  PetscCheck(row >= 1 && row <= m->rows && column >= 1 && column <= m->columns, PETSC_COMM_SELF, PETSC_ERR_FILE_READ,
-             "%s: entry %lld is at %lld, %lld of a matrix of %lld rows", m->name, e + 1, row, column, m->rows);
-  *i     = (PetscInt)row - 1;
-  *j     = (PetscInt)column - 1;
-  *value = number;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Every process reads the file and keeps its rows: first it counts, then it sets */
-static PetscErrorCode MarketPass(const Market *m, Mat A, PetscInt start, PetscInt end, PetscInt own[], PetscInt other[])
-{
-  PetscFunctionBeginUser;
-  fseek(m->file, m->begin, SEEK_SET);
-  for (long long e = 0; e < m->entries; e++) {
-    PetscInt    at[2];
-    PetscScalar value;
-
-    PetscCall(MarketEntry(m, e, &at[0], &at[1], &value));
-    for (int twice = 0; twice < (m->mirror && at[0] != at[1] ? 2 : 1); twice++) {
-      const PetscInt i = at[twice], j = at[1 - twice];
-
-      if (twice) value *= m->mirror;
-      if (i < start || i >= end) continue;
-      if (A) PetscCall(MatSetValue(A, i, j, value, ADD_VALUES));
-      else if (j >= start && j < end) own[i - start]++;
-      else other[i - start]++;
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MarketMatrix(const char name[], Mat *A)
-{
-  Market   m;
-  PetscInt rows, local = PETSC_DECIDE, end, *own, *other;
-
-  PetscFunctionBeginUser;
-  PetscCall(MarketOpen(name, &m));
-  PetscCheck(!m.array, PETSC_COMM_WORLD, PETSC_ERR_SUP, "%s is a dense matrix: write it as coordinates", name);
-  PetscCheck(m.rows == m.columns, PETSC_COMM_WORLD, PETSC_ERR_SUP, "%s has %lld rows and %lld columns: not square",
-             name, m.rows, m.columns);
-  rows = (PetscInt)m.rows;
-  PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &local, &rows));
-  PetscCallMPI(MPI_Scan(&local, &end, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
-  PetscCall(PetscCalloc2(local, &own, local, &other));
-  PetscCall(MarketPass(&m, NULL, end - local, end, own, other));
-  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, local, local, rows, rows, 0, own, 0, other, A));
-  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  PetscCall(MarketPass(&m, *A, end - local, end, NULL, NULL));
-  PetscCall(PetscFree2(own, other));
-  fclose(m.file);
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MarketVector(const char name[], Vec b)
-{
-  Market   m;
-  PetscInt size, start, end;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetSize(b, &size));
-  PetscCall(VecGetOwnershipRange(b, &start, &end));
-  PetscCall(MarketOpen(name, &m));
-  PetscCheck(m.array && m.columns == 1 && m.rows == size, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ,
-             "%s is no array of %" PetscInt_FMT " x 1 numbers, which the matrix wants", name, size);
-  for (PetscInt i = 0; i < end; i++) {
-    double number;
-
-    PetscCheck(fscanf(m.file, "%lf", &number) == 1, PETSC_COMM_SELF, PETSC_ERR_FILE_READ,
-               "%s ends at number %" PetscInt_FMT ": write the file again", name, i + 1);
-    if (i >= start) PetscCall(VecSetValue(b, i, number, INSERT_VALUES));
-  }
-  fclose(m.file);
-  PetscCall(VecAssemblyBegin(b));
-  PetscCall(VecAssemblyEnd(b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Both formats */
-
-static PetscErrorCode IsMarket(const char name[], PetscBool *market)
-{
-  FILE *file = fopen(name, "r");
-  char  head[15];
-
-  PetscFunctionBeginUser;
-  PetscCheck(file, PETSC_COMM_WORLD, PETSC_ERR_FILE_OPEN, "%s cannot be read", name);
-  *market = (PetscBool)(fread(head, 1, 14, file) == 14 && !strncmp(head, "%%MatrixMarket", 14));
-  fclose(file);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* Files */
 
 static PetscErrorCode LoadMatrix(const char name[], Mat *A)
 {
-  PetscBool   market;
   PetscViewer viewer;
 
   PetscFunctionBeginUser;
-  PetscCall(IsMarket(name, &market));
-  if (market) {
-    PetscCall(MarketMatrix(name, A));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_READ, &viewer));
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
   PetscCall(MatSetType(*A, MATAIJ));
@@ -184,15 +38,9 @@ static PetscErrorCode LoadMatrix(const char name[], Mat *A)
 
 static PetscErrorCode LoadVector(const char name[], Vec b)
 {
-  PetscBool   market;
   PetscViewer viewer;
 
   PetscFunctionBeginUser;
-  PetscCall(IsMarket(name, &market));
-  if (market) {
-    PetscCall(MarketVector(name, b));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_READ, &viewer));
   PetscCall(VecLoad(b, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
@@ -402,17 +250,6 @@ static PetscErrorCode MoveToGrid(System *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode WriteMatrix(const char name[], Mat A)
-{
-  PetscViewer viewer;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, name, FILE_MODE_WRITE, &viewer));
-  PetscCall(MatView(A, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode LoadSystem(System *s)
 {
   char      name[PETSC_MAX_PATH_LEN];
@@ -424,8 +261,6 @@ static PetscErrorCode LoadSystem(System *s)
   PetscCheck(given, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-matrix <file> is missing");
   PetscCall(LoadMatrix(name, &s->A));
   PetscCall(CheckRows(s));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-write", name, sizeof(name), &given));
-  if (given) PetscCall(WriteMatrix(name, s->A));
   PetscCall(MatCreateVecs(s->A, NULL, &s->b));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-rhs", name, sizeof(name), &given));
   if (given) PetscCall(LoadVector(name, s->b));

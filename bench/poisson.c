@@ -4,6 +4,7 @@ static char help[] = "Poisson's equation on the unit square or cube: multigrid, 
         fmg                    one application of -pc_mg_type full, its error and time\n\
         fft                    the same by FFTW, where the program has it: -effort estimate|measure|patient\n\
                                -tridiagonal: the slowest direction by tridiagonal systems instead of transforms\n\
+        products               two products with a matrix of eigenvectors in each direction\n\
         direct                 one application of any -pc_type with KSPPREONLY, its error and time\n\
         profile                seconds by the clock of each component on each level, in the fastest of\n\
                                -cycles <10> from zero; takes -pc_mg_log; -apart: components in passes of their own\n\
@@ -31,7 +32,7 @@ static char help[] = "Poisson's equation on the unit square or cube: multigrid, 
                                                                 of the last cycle, 0 where norms are not of whole ones
     error,||u - u_h||,set-up,seconds                     norm: (sum / (2^L + 1)^dim)^(1/2); set-up: with plans of FFTW
     event,component,level,calls,seconds                  level 0 is the finest
-    residual,seconds
+    residual,seconds                                     products,seconds
     sweeps,number,tiled seconds,separate seconds
     flops,residual,smoothing,restriction,interpolation,norm,all    operations for each unknown
 */
@@ -41,6 +42,7 @@ static char help[] = "Poisson's equation on the unit square or cube: multigrid, 
 #include <time.h>
 #if defined(BENCH_FFTW) && !defined(PETSC_USE_COMPLEX) && defined(PETSC_USE_REAL_DOUBLE)
   #include <fftw3.h>
+  #include <petscblaslapack.h>
   #define POISSON_FFTW
 #endif
 
@@ -570,6 +572,31 @@ static PetscErrorCode FFT(Problem *p)
   PetscCall(DestroyTransforms(&t));
   PetscFunctionReturn(0);
 }
+
+/* Each as one call of DGEMM */
+static PetscErrorCode Products(Problem *p)
+{
+  const PetscScalar one = 1, zero = 0, *b;
+  PetscBLASInt      n = (PetscBLASInt)p->n, m = p->dim == 3 ? n * n : n;
+  PetscReal         best = PETSC_MAX_REAL, start;
+  PetscScalar      *q, *x;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1((size_t)n * (size_t)n, &q));
+  for (PetscInt i = 0; i < n * n; i++) q[i] = 1.0 / (1 + (PetscReal)i);
+  PetscCall(VecGetArrayRead(p->b, &b));
+  PetscCall(VecGetArray(p->x, &x));
+  for (PetscInt i = 0; i < p->repeat; i++) {
+    start = Seconds();
+    for (PetscInt k = 0; k < 2 * p->dim; k++) BLASgemm_("N", "N", &n, &m, &n, &one, q, &n, b, &n, &zero, x, &n);
+    best = PetscMin(best, Seconds() - start);
+  }
+  PetscCall(VecRestoreArray(p->x, &x));
+  PetscCall(VecRestoreArrayRead(p->b, &b));
+  PetscCall(PetscFree(q));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "products,%.4e\n", (double)best));
+  PetscFunctionReturn(0);
+}
 #else
 static PetscErrorCode FFT(Problem *p)
 {
@@ -579,6 +606,7 @@ static PetscErrorCode FFT(Problem *p)
              "precision, and start bench/poisson.py again");
   PetscFunctionReturn(0);
 }
+  #define Products FFT
 #endif
 
 /* Profiles */
@@ -913,49 +941,41 @@ static PetscErrorCode ReadOptions(Problem *p, size_t len, char task[])
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode FullMultigrid(Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Direct(p, PETSC_TRUE));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode AnyDirect(Problem *p)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Direct(p, PETSC_FALSE));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
-  const char *const tasks[] = {"solve", "fmg", "direct", "fft", "profile", "residual", "sweeps", "flops"};
-  Problem           p       = {0};
-  char              task[16];
-  PetscInt          which = 0;
-  PetscBool         same;
+  const struct {
+    const char *name;
+    PetscErrorCode (*run)(Problem *);
+  } tasks[] = {{"solve", Solve},       {"fmg", FullMultigrid}, {"direct", AnyDirect},      {"fft", FFT},
+               {"products", Products}, {"profile", Profile},   {"residual", TimeResidual}, {"sweeps", Sweeps},
+               {"flops", Flops}};
+  Problem p = {0};
+  char    task[16];
+  size_t  which = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PCRelaxRegister("separate", SeparateCreate));
   PetscCall(ReadOptions(&p, sizeof(task), task));
-  for (; which < 8; which++) {
-    PetscCall(PetscStrcmp(task, tasks[which], &same));
-    if (same) break;
-  }
+  while (which < PETSC_STATIC_ARRAY_LENGTH(tasks) && strcmp(task, tasks[which].name)) which++;
+  PetscCheck(which < PETSC_STATIC_ARRAY_LENGTH(tasks), PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "-task %s: see -help", task);
   PetscCall(CreateProblem(&p));
-  switch (which) {
-  case 0:
-    PetscCall(Solve(&p));
-    break;
-  case 1:
-  case 2:
-    PetscCall(Direct(&p, (PetscBool)(which == 1)));
-    break;
-  case 3:
-    PetscCall(FFT(&p));
-    break;
-  case 4:
-    PetscCall(Profile(&p));
-    break;
-  case 5:
-    PetscCall(TimeResidual(&p));
-    break;
-  case 6:
-    PetscCall(Sweeps(&p));
-    break;
-  case 7:
-    PetscCall(Flops(&p));
-    break;
-  default:
-    SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "-task %s: see -help", task);
-  }
+  PetscCall(tasks[which].run(&p));
   PetscCall(DestroyProblem(&p));
   PetscCall(PetscFinalize());
   return 0;

@@ -7,31 +7,20 @@
 Make the library first. Takes a minute; times are of a processor, the least of some rounds.
 """
 
-import argparse
 import os
-import subprocess
-import sys
 
-from programs import build, petsc_at_hand, surroundings
-from launch import mpi_command  # found in conf (see programs.py)
+import programs
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = programs.options(__doc__)
     parser.add_argument("--procs", type=int, default=1, help="that the solver will have, default 1")
     parser.add_argument("--rounds", type=int, default=9, help="of which the fastest counts, default 9")
     parser.add_argument("--save", help="the file")
     arguments = parser.parse_args()
-    petsc = petsc_at_hand()
-    folder = os.path.join(petsc["build"], "bench")
-    os.makedirs(folder, exist_ok=True)
-    program = os.path.join(folder, "roofline")
-    build(petsc, "bench/roofline.c", program, [petsc["library"]])
-    save = os.path.abspath(arguments.save or os.path.join(folder, "roofline.txt"))
-    environment = surroundings()
-    command = mpi_command(arguments.procs, petsc["mpiexec"]) + [program, "-skip_petscrc", "-rounds", str(arguments.rounds), "-o", save]
-    if subprocess.run(command, env=environment, stdin=subprocess.DEVNULL).returncode:
-        sys.exit("roofline: the program failed")
+    petsc = programs.petsc_at_hand()
+    save = os.path.abspath(arguments.save or os.path.join(petsc["bench"], "roofline.txt"))
+    programs.Program(petsc, "bench/roofline.c", True).lines(["-rounds", arguments.rounds, "-o", save], arguments.procs)
     print(f"{save}: use it with -pc_kcycle_roofline {save}")
 
 

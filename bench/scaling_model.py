@@ -1,9 +1,11 @@
-"""What processes say to each other in a cycle, computed: PCKCYCLE with points as smoothers in red-black order, and hypre's PFMG, on a uniform grid in 3D whose
-Dirichlet points are left out. bench/scaling.py compares with what bench/messages.c counts, and goes on to more processes than there are.
+"""What processes say to each other in a cycle, computed: PCKCYCLE with points as smoothers in red-black order, and
+hypre's PFMG, on a uniform grid in 3D whose Dirichlet points are left out. bench/scaling.py compares with what
+bench/messages.c counts, and goes on to more processes than there are.
 
-A level is what the busiest process sends in all visits of a cycle: messages, bytes, and rounds, one behind the other; the points that it computes, ghost points
-among them; and whether its sweeps are plain ones, as they do not run in one pass. The rules are those of the library:
-DMDA's processes, KCycleBoxCoarsen(), DepthOf() in src/pc/kcycle/kcghosts.c, KCyclePolicyReduction() and ChooseGathers().
+A level is what the busiest process sends in all visits of a cycle: messages, bytes, and rounds, one behind the other;
+the points that it computes, ghost points among them; and whether its sweeps are plain ones, as they do not run in one
+pass. The rules are those of the library: DMDA's processes, KCycleBoxCoarsen(), DepthOf() in src/pc/kcycle/kcghosts.c,
+KCyclePolicyReduction() and ChooseGathers().
 """
 
 import collections
@@ -58,7 +60,8 @@ class Box:
 
     def around(self, width):
         """The points of each part and so many more on both sides"""
-        return [[(max(0, a - width), min(n, b + width)) if b > a else (a, a) for a, b in own] for own, n in zip(self.own(), self.size)]
+        return [[(max(0, a - width), min(n, b + width)) if b > a else (a, a) for a, b in own]
+                for own, n in zip(self.own(), self.size)]
 
     def coarser(self, first):
         """Every second point, from the first one on"""
@@ -79,7 +82,8 @@ def kinds(*directions):
 
 
 def region(own, wanted):
-    """Of an exchange of boxes of points: messages and points that processes send, for each kind of process. OWN, WANTED: intervals by direction"""
+    """Of an exchange of boxes of points: messages and points that processes send, for each kind of process. OWN,
+    WANTED: intervals by direction"""
     each = []
     for mine, theirs in zip(own, wanted):
         sums = [overlaps(part, theirs) for part in mine]
@@ -159,7 +163,8 @@ def moves(old, new, factor):
 def exact_moves(old, new, factor):
     def place(box, rank):
         m = box.parts
-        return [(box.ranges[d][i], box.ranges[d][i + 1]) for d, i in enumerate((rank % m[0], rank // m[0] % m[1], rank // m[0] // m[1]))]
+        return [(box.ranges[d][i], box.ranges[d][i + 1])
+                for d, i in enumerate((rank % m[0], rank // m[0] % m[1], rank // m[0] // m[1]))]
 
     there, back = [[0, 0] for _ in range(old.procs)], [[0, 0] for _ in range(old.procs)]
     for r, q in itertools.product(range(old.procs), range(new.procs)):
@@ -172,14 +177,17 @@ def exact_moves(old, new, factor):
 
 
 def both_ways(there, back, forward, backward):
-    """Of each process in so many moves there and back: messages and bytes; or of the busiest one, where only that is known"""
+    """Of each process in so many moves there and back: messages and bytes; or of the busiest one, where only that is
+    known"""
     if isinstance(there, list):
-        return [(f[0] * forward + b[0] * backward, (f[1] * forward + b[1] * backward) * DOUBLE) for f, b in zip(there, back)]
+        return [(f[0] * forward + b[0] * backward, (f[1] * forward + b[1] * backward) * DOUBLE)
+                for f, b in zip(there, back)]
     return [(max(there[0] * forward, back[0] * backward), max(there[1] * forward, back[1] * backward) * DOUBLE)]
 
 
 def smoothed(box, sweeps, visits, number, finest, ghost_points):
-    """Messages, bytes and rounds of a level that is smoothed, with its transfers; NUMBER: bytes of one; points that the busiest process computes; and are
+    """Messages, bytes and rounds of a level that is smoothed, with its transfers; NUMBER: bytes of one; points that the
+    busiest process computes; and are
     sweeps plain ones"""
     zero, other = visits
     coarse, all_visits = box.coarser(1), zero + other
@@ -188,7 +196,8 @@ def smoothed(box, sweeps, visits, number, finest, ghost_points):
         around = box.around(depth)
         fine = busiest(region(box.own(), around))
         kept = busiest(region(coarse.own(), [[(a // 2, b // 2) for a, b in parts] for parts in around]))
-        messages, sent = add((all_visits, fine, DOUBLE if finest else number), (all_visits + other, fine, number), (all_visits, kept, number))
+        messages, sent = add((all_visits, fine, DOUBLE if finest else number), (all_visits + other, fine, number),
+                             (all_visits, kept, number))
         return messages, sent, 2 * all_visits, math.prod(max(b - a for a, b in parts) for parts in around), False
     faces = busiest(star(box))
     halo = busiest(region(coarse.own(), coarse.around(1)))
@@ -201,7 +210,8 @@ def smoothed(box, sweeps, visits, number, finest, ghost_points):
 def halo_points(box):
     """The most points around those of a process, which it gives to their owners"""
     sizes = [[(b - a, d - c) for (a, b), (c, d) in zip(own, around)] for own, around in zip(box.own(), box.around(1))]
-    return max(math.prod(p[1] for p in parts) - math.prod(p[0] for p in parts) for parts in itertools.product(*(sorted(set(s)) for s in sizes)))
+    return max(math.prod(p[1] for p in parts) - math.prod(p[0] for p in parts)
+               for parts in itertools.product(*(sorted(set(s)) for s in sizes)))
 
 
 def number_of_levels(grid):
@@ -212,13 +222,15 @@ def number_of_levels(grid):
 
 
 def kcycle(grid, procs, kappa=1, limit=1000, ghost_points=5000, moved=None):
-    """Levels of a cycle, finest first; where the next ones go on on fewer processes there is a level of moves between them, its points 0. MOVED: to it is added, by
+    """Levels of a cycle, finest first; where the next ones go on on fewer processes there is a level of moves between
+    them, its points 0. MOVED: to it is added, by
     process, what each of at most 64 sends in all moves"""
     box = Box([cut(n, m) for n, m in zip(grid, processes(procs, grid))])
     nlevels, number, levels = number_of_levels(grid), SINGLE if procs > 1 else DOUBLE, []
     visits, stride = visits_of(nlevels, kappa if kappa != "w" else nlevels), 1
     for depth in range(nlevels - 1):
-        blocked = any(b > a and (b // 2 <= a // 2) for own in box.own() for a, b in own) or any(b == a for own in box.own() for a, b in own)
+        blocked = any(b > a and (b // 2 <= a // 2) for own in box.own()
+                      for a, b in own) or any(b == a for own in box.own() for a, b in own)
         if box.procs > 1 and (blocked or (depth and box.points() // box.procs < limit)):
             factor, rest = reduction(box.points(), box.procs)
             new = gather_box(box, rest)
@@ -230,12 +242,15 @@ def kcycle(grid, procs, kappa=1, limit=1000, ghost_points=5000, moved=None):
             levels.append(Level(depth, box.procs, *busiest(each), 2 * zero + 3 * other, 0, 0, zero + other, False))
             box, number = new, DOUBLE
         sweeps = 2 if kappa != 1 or depth == 0 else 3 if depth == 1 else 4
-        messages, sent, rounds, points, plain = smoothed(box, sweeps, visits[depth], number, depth == 0, ghost_points) if box.procs > 1 else (0, 0, 0, box.points(), False)
+        messages, sent, rounds, points, plain = smoothed(box, sweeps, visits[depth], number, depth == 0,
+                                                         ghost_points) if box.procs > 1 else (0, 0, 0, box.points(),
+                                                                                              False)
         levels.append(Level(depth, box.procs, messages, sent, rounds, points, sweeps, sum(visits[depth]), plain))
         box = box.coarser(1)
     zero = visits[-1][0]
     rest = box.procs > 1
-    levels.append(Level(nlevels - 1, box.procs, zero * (box.procs - 1) if rest else 0, zero * DOUBLE * (box.procs - 1) * largest(box) if rest else 0, zero if rest else 0,
+    levels.append(Level(nlevels - 1, box.procs, zero * (box.procs - 1) if rest else 0,
+                        zero * DOUBLE * (box.procs - 1) * largest(box) if rest else 0, zero if rest else 0,
                         box.points(), 1, zero, False))
     return levels
 
@@ -245,8 +260,10 @@ def largest(box):
 
 
 def pfmg(grid, procs):
-    """A V-cycle with one sweep of weighted Jacobi before and behind. The direction of the smallest spacing, as mean couplings tell it, is coarsened; a level has sweeps if
-    its direction was coarsened already since the last one that has. Coarse operators have 27 points. Nothing is gathered"""
+    """A V-cycle with one sweep of weighted Jacobi before and behind. The direction of the smallest spacing, as mean
+    couplings tell it, is coarsened; a level has sweeps if
+    its direction was coarsened already since the last one that has. Coarse operators have 27 points. Nothing is
+    gathered"""
     box = Box([cut(n, m) for n, m in zip(grid, processes(procs, grid))])
     levels, depth, coarsened = [], 0, set()
     spacing = [math.sqrt(n / (n - 1)) if n > 1 else 1.0 for n in grid]
@@ -257,7 +274,8 @@ def pfmg(grid, procs):
         exchanges = [busiest(star(box) if depth == 0 else region(box.own(), box.around(1)))] * 2 if relaxed else []
         for fine, wanted in transfer(box, d):
             exchanges.append(busiest(region(box.own() if fine else kept(box, d), wanted)))
-        levels.append(Level(depth, procs, sum(m for m, _ in exchanges), sum(n for _, n in exchanges) * DOUBLE, sum(m > 0 for m, _ in exchanges), largest(box), 2 if relaxed else 0, 1,
+        levels.append(Level(depth, procs, sum(m for m, _ in exchanges), sum(n for _, n in exchanges) * DOUBLE,
+                            sum(m > 0 for m, _ in exchanges), largest(box), 2 if relaxed else 0, 1,
                             False))
         ranges = list(box.ranges)
         ranges[d] = [(i + 1) // 2 for i in ranges[d]]
@@ -268,10 +286,12 @@ def pfmg(grid, procs):
 
 
 def transfer(box, d):
-    """What restriction wants of fine points that are left out, and interpolation of those that are kept, with the points of each process"""
+    """What restriction wants of fine points that are left out, and interpolation of those that are kept, with the
+    points of each process"""
     wanted, given = box.own(), box.own()
     n = box.size[d]
-    wanted[d] = [(a - 1 if a % 2 == 0 and a > 0 else a, b + 1 if (b - 1) % 2 == 0 and b < n else b) if b > a else (a, a) for a, b in wanted[d]]
+    wanted[d] = [(a - 1 if a % 2 == 0 and a > 0 else a, b + 1 if (b - 1) % 2 == 0 and b < n else b) if b > a else (a, a)
+                 for a, b in wanted[d]]
     coarse = [((a + 1) // 2, (b + 1) // 2) for a, b in given[d]]
     most = (n + 1) // 2
     given[d] = [(a // 2, min(most, (b + 2) // 2)) if b > a else c for (a, b), c in zip(given[d], coarse)]
@@ -292,12 +312,17 @@ def iteration(grid, procs):
 
 
 def weights(levels, plain=1.0):
-    """Work in sweeps over points: what is done once in a visit, transfers and residual, counts as one. PLAIN: so many times as long plain sweeps take"""
-    return sum(level.points * level.visits * (level.sweeps * 2 + 1) * (plain if level.plain else 1) for level in levels if level.points)
+    """Work in sweeps over points: what is done once in a visit, transfers and residual, counts as one. PLAIN: so many
+    times as long plain sweeps take"""
+    return sum(level.points * level.visits * (level.sweeps * 2 + 1) * (plain if level.plain else 1)
+               for level in levels if level.points)
 
 
 def seconds(levels, procs, grid, reductions, work, plain, machine):
     """Of an iteration: work, latency, bytes, reductions; WORK: seconds for each unit of weights()"""
-    messages, sent, rounds = (sum(values) for values in zip(iteration(grid, procs), *((level.messages, level.bytes, level.rounds) for level in levels)))
-    return {"work": work * weights(levels, plain), "messages": machine.latency * rounds + machine.overhead * messages, "bytes": sent / machine.bandwidth,
+    messages, sent, rounds = (sum(values)
+                              for values in zip(iteration(grid, procs),
+                                                *((level.messages, level.bytes, level.rounds) for level in levels)))
+    return {"work": work * weights(levels, plain), "messages": machine.latency * rounds + machine.overhead * messages,
+            "bytes": sent / machine.bandwidth,
             "reductions": reductions * machine.latency * math.ceil(math.log2(procs)) if procs > 1 else 0.0}

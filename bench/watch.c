@@ -9,6 +9,7 @@
     begin,<solver>,<prefix>,<type of the KSP>,<of the PC>,<of the matrix>,<has a grid>,<its levels above the coarsest>
     at,<solver>,<iteration>,<seconds since the solve began>,<norm>               first solve only
     level,<solver>,<level, 0 is the finest>,<rows>,<entries>,<longest row>       with -watch_levels; first solve only
+    kernel,<solver>,<name>,<seconds, processor>,<bytes>                          with -watch_kernels; first solve only
     solve,<solver>,<prefix>,<unknowns>,<iterations>,<reason>,<set-up>,<set-up, processor>,<solve>,<solve, processor>,
           <rtol>,<|b - A x| / |b|>,<bytes that the processes have had at most, above those they started with>
     end
@@ -43,7 +44,7 @@ static struct {
   FILE         *file; /* of the process that writes */
   PetscLogEvent solve, setup[3];
   int           depth;
-  PetscBool     busy, levels; /* busy: what happens now is ours */
+  PetscBool     busy, levels, kernels; /* busy: what happens now is ours */
   Seconds       start;
   PetscInt      nsetups, nsolvers, nnorms;
   SetUp         setups[MOST_SOLVERS];
@@ -267,6 +268,134 @@ static PetscErrorCode WriteLevels(KSP ksp, PetscInt number)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  Kernels of the finest level of PCMG and its heirs, beside a = b + s c as STREAM counts it. Counted are the words that
+  a perfect kernel moves between memory and cache, each once; the residual r is none of them, because it can be
+  restricted while it is in cache:
+    a sweep                   reads b, reads and writes x            3 for each point        + the matrix
+    residual and restriction  reads b and x, writes the coarse b     2 + 1 for a coarse one  + matrix and restriction
+    interpolation             reads the coarse x, reads and writes x 2 + 1 for a coarse one  + the interpolation
+  A smoother of several sweeps is timed as a whole and divided by their number.
+*/
+typedef enum {
+  KERNEL_TRIAD,
+  KERNEL_SWEEP,
+  KERNEL_RESTRICT,
+  KERNEL_INTERPOLATE
+} Kernel;
+static const char *const Kernels[] = {"triad", "sweep", "residual+restriction", "interpolation"};
+
+typedef struct {
+  KSP        smoother;
+  Mat        A, interpolation, restriction;
+  Vec        b, x, r, coarse;
+  PetscInt   n;
+  PetscReal *triad[3]; /* n numbers, more than caches hold */
+} Finest;
+
+static PetscErrorCode RunKernel(const Finest *f, Kernel kernel)
+{
+  PetscReal *a = f->triad[0], *b = f->triad[1], *c = f->triad[2];
+
+  PetscFunctionBegin;
+  if (kernel == KERNEL_SWEEP) PetscCall(KSPSolve(f->smoother, f->b, f->x));
+  if (kernel == KERNEL_RESTRICT) PetscCall(MatResidual(f->A, f->b, f->x, f->r));
+  if (kernel == KERNEL_RESTRICT) PetscCall(MatRestrict(f->restriction, f->r, f->coarse));
+  if (kernel == KERNEL_INTERPOLATE) PetscCall(MatInterpolateAdd(f->interpolation, f->coarse, f->x, f->x));
+  if (kernel != KERNEL_TRIAD) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < f->n; i++) a[i] = b[i] + 3 * c[i];
+  b[0] = a[f->n - 1]; /* what is never read could be left out by the compiler */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* AIJ: values and indices; others: the memory they report, that is their coefficients */
+static PetscErrorCode MatrixBytes(Mat A, PetscReal *bytes)
+{
+  MatInfo   info;
+  PetscBool aij;
+  PetscInt  rows;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &aij, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscCall(MatGetSize(A, &rows, NULL));
+  *bytes = aij ? (PetscReal)info.nz_used * (sizeof(PetscScalar) + sizeof(PetscInt)) + (PetscReal)rows * sizeof(PetscInt)
+               : (PetscReal)info.memory;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Best of as many calls as fit into half a second, as STREAM takes the best */
+static PetscErrorCode WriteKernel(PetscInt number, const Finest *f, Kernel kernel, PetscReal bytes, PetscInt times)
+{
+  double best = PETSC_MAX_REAL, spent = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 3 || (k < 100 && spent < 0.5); k++) {
+    const double start = Now().processor;
+    double       seconds;
+
+    PetscCall(RunKernel(f, kernel));
+    seconds = Now().processor - start;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, PetscObjectComm((PetscObject)f->A)));
+    best = PetscMin(best, seconds);
+    spent += seconds;
+  }
+  if (watch.file)
+    fprintf(watch.file, "kernel,%d,%s,%.4e,%.4e\n", (int)number, Kernels[kernel], best / (double)times, (double)bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The solver is used up by it */
+static PetscErrorCode WriteKernels(KSP ksp, PetscInt number)
+{
+  const PetscReal word = sizeof(PetscScalar);
+  Finest          f;
+  PetscInt        levels = 0, n, coarse, sweeps;
+  PetscMPIInt     size;
+  PetscReal       matrix, restriction, interpolation;
+  PetscBool       multigrid;
+  Vec             b, x;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &multigrid, PCMG, "kcycle", ""));
+  if (multigrid) PetscCall(PCMGGetLevels(ksp->pc, &levels));
+  if (levels < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCMGGetSmoother(ksp->pc, levels - 1, &f.smoother));
+  PetscCall(KSPGetOperators(f.smoother, &f.A, NULL));
+  PetscCall(PCMGGetInterpolation(ksp->pc, levels - 1, &f.interpolation));
+  PetscCall(PCMGGetRestriction(ksp->pc, levels - 1, &f.restriction));
+  PetscCall(KSPGetRhs(ksp, &b));
+  PetscCall(KSPGetSolution(ksp, &x));
+  PetscCall(VecDuplicate(b, &f.b));
+  PetscCall(VecDuplicate(x, &f.x));
+  PetscCall(VecDuplicate(x, &f.r));
+  PetscCall(VecCopy(b, f.b));
+  PetscCall(VecCopy(x, f.x));
+  PetscCall(MatCreateVecs(f.interpolation, &f.coarse, NULL));
+  PetscCall(VecGetSize(x, &n));
+  PetscCall(VecGetSize(f.coarse, &coarse));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  f.n = 16000000 / size;
+  PetscCall(PetscMalloc3(f.n, &f.triad[0], f.n, &f.triad[1], f.n, &f.triad[2]));
+  for (PetscInt i = 0; i < f.n; i++) f.triad[0][i] = f.triad[1][i] = f.triad[2][i] = 1;
+  PetscCall(MatrixBytes(f.A, &matrix));
+  PetscCall(MatrixBytes(f.restriction, &restriction));
+  PetscCall(MatrixBytes(f.interpolation, &interpolation));
+  PetscCall(KSPGetTolerances(f.smoother, NULL, NULL, NULL, &sweeps));
+  PetscCall(KSPSetInitialGuessNonzero(f.smoother, PETSC_TRUE));
+  PetscCall(WriteKernel(number, &f, KERNEL_TRIAD, 3 * sizeof(PetscReal) * (PetscReal)f.n * size, 1));
+  PetscCall(WriteKernel(number, &f, KERNEL_SWEEP, 3 * word * n + matrix, sweeps));
+  PetscCall(WriteKernel(number, &f, KERNEL_RESTRICT, word * (2 * n + coarse) + matrix + restriction, 1));
+  PetscCall(VecSet(f.coarse, 1e-3)); /* added again and again */
+  PetscCall(WriteKernel(number, &f, KERNEL_INTERPOLATE, word * (2 * n + coarse) + interpolation, 1));
+  PetscCall(PetscFree3(f.triad[0], f.triad[1], f.triad[2]));
+  PetscCall(VecDestroy(&f.b));
+  PetscCall(VecDestroy(&f.x));
+  PetscCall(VecDestroy(&f.r));
+  PetscCall(VecDestroy(&f.coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode WriteSolve(KSP ksp, PetscInt number, const double seconds[], double memory)
 {
   PetscInt           its, n;
@@ -317,6 +446,7 @@ static PetscErrorCode SolveEnd(KSP ksp)
   PetscCall(Number(ksp, &number, &is_new));
   PetscCall(WriteSolve(ksp, number, seconds, memory));
   if (watch.first && watch.levels) PetscCall(WriteLevels(ksp, number));
+  if (watch.first && watch.kernels) PetscCall(WriteKernels(ksp, number));
   watch.first = PETSC_FALSE;
   if (watch.file) fflush(watch.file);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -385,6 +515,7 @@ PetscErrorCode PetscDLLibraryRegister_watch(void)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-watch_file", name, sizeof(name), &given));
   if (!given) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsHasName(NULL, NULL, "-watch_levels", &watch.levels));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-watch_kernels", &watch.kernels));
   PetscCall(KSPInitializePackage());
   PetscCall(PetscLogEventGetId("KSPSolve", &watch.solve));
   PetscCall(PetscLogEventGetId("KSPSetUp", &watch.setup[0]));

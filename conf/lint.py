@@ -36,6 +36,7 @@ ANY = r".*"
 PATTERNS = [
     (SOURCE, "text", r"\t", "tab"),
     (f"{SOURCE}|{SCRIPT}", "text", r"[ \t\r]+$", "white space at the end of the line"),
+    (r"bench/.*\.py$", "text", rf"^.{{{MAX_COLUMNS + 1},}}$", f"more than {MAX_COLUMNS} columns"),
     (SOURCE, "comments", r"(?:/\*|//)[ \t]*[-=*#_~+]{4,}", "separator comment"),
     (SOURCE, "comments", r"\b(?:TODO|FIXME)\b(?!.*(?:#|\bissue )\d)", "TODO without the number of an issue"),
     (r"(?!include/petsckcycle/private/compat\.h$)" + SOURCE, "code", r"\bPETSC_VERSION_\w+",

@@ -55,10 +55,29 @@ while IFS= read -r line; do
 done < recipes
 works 'the page has recipes' '' test "$(wc -l < recipes)" -ge 10
 
-# bench/choosing.py, which makes the page's table: with two solvers on a small grid
+# bench/tables.py, which makes the page's table: with two solvers on a small grid
+tables() { python3 -B "$KC_TOP/bench/tables.py" --quick --repeat 1 "$@"; }
 table() {
-  python3 -B "$KC_TOP/bench/choosing.py" --quick --repeat 1 --cases 2d-dirichlet --solvers kcycle,jacobi --save table > table.log 2>&1 || { cat table.log; return 1; }
-  cat table/choosing.csv
+  tables --parts choosing --only 2d-dirichlet --solvers kcycle,jacobi > table.log 2>&1 || { cat table.log; return 1; }
+  cat "$KC_BUILD/bench/choosing.csv"
 }
 works 'a line of the table: iterations, kcycle as the fastest, how many times as long one level takes' '^2d-dirichlet,"constant, 2D",[0-9]*,,6,[0-9.e-]*,[0-9.e-]*,1.00,kcycle,,,.*,[1-9][0-9.]*,jacobi,[0-9]*,' table
-refuses 'a case that is not there' 'no case is called none' python3 -B "$KC_TOP/bench/choosing.py" --cases none
+refuses 'a case that is not there' 'no case is called none' tables --only none
+refuses 'a part that is not there' 'no part is called none' tables --parts none
+# part NAME LINES ARGUMENTS...: so many lines of NAME.csv
+part() {
+  name=$1 number=$2
+  shift 2
+  tables "$@" > part.log 2>&1 || { cat part.log; return 1; }
+  cat "$KC_BUILD/bench/$name.csv"
+  test "$(wc -l < "$KC_BUILD/bench/$name.csv")" -eq $((number + 1))
+}
+works 'how many times as long another solver takes as kcycle' '^"2D, constant, 1025^2",1,[0-9.e-]*,[3-8],,,,.*,[1-9][0-9.]*,[0-9]*,gamg$' part ratios 1 --parts solvers --only 2d-constant --solvers kcycle,gamg
+works 'rates of kernels' '^2d-constant,kcycle,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*$' part kernels 1 --parts kernels --only 2d-constant --solvers kcycle
+works 'coarser grids of the same problem for PCMG' '^2d-constant,mg-sor,[^,]*,[^,]*,[^,]*,[3-9],.*,ok,' part solvers 2 --parts solvers --only 2d-constant --solvers kcycle,mg-sor
+works 'without a DM, on two processes' '^planes cut,2,2,[0-9]*,constant,\([0-9]*\),\1,' part nodm 4 --parts nodm --only 'planes cut'
+if petsc_has PETSC_HAVE_HYPRE && [ -f /usr/include/hypre/HYPRE_struct_ls.h ]; then
+  works 'PFMG without the interface of PETSc' '^2d-constant,pfmg-direct,.*,ok,' part solvers 2 --parts solvers --only 2d-constant --solvers kcycle,pfmg-direct
+else
+  skip 'PFMG without the interface of PETSc' 'no headers of hypre'
+fi

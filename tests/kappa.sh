@@ -66,5 +66,5 @@ wrong() { refuses "$1 is refused" "$2" ./kappa -skip_petscrc $1; }
 wrong '-solver sor' '-solver is jacobi, alternating or zebra, not sor'
 wrong '-n 0' '-n lies in 1 to 14'
 wrong '-epsilon 0' '-epsilon lies above 0'
-wrong '-n 3 -methods gmres' '-methods are alone, cg, factor, cycle and predict, not gmres'
+wrong '-n 3 -methods gmres' '-methods are alone, cg, factor and cycle, not gmres'
 [ "$tap_count" -gt 0 ]

@@ -43,4 +43,4 @@ works 'messages, bytes and rounds of each level are those of the model' 'strong 
 exchanges() { awk -F, '$1 == "strong 4 kcycle 1" && $9 == "cycle" && $10 == 0 { print $11, $12, $14 }' "$KC_BUILD/bench/scaling-phases.csv"; }
 works 'two rounds on a level with ghost points, each with three neighbours and one with two vectors' '^smoothing 9 2$' exchanges
 refuses 'a network without bandwidth' 'are positive numbers' scaling --bandwidth 0
-refuses 'a part that is not there' 'none is called colours' scaling --parts colours
+refuses 'a part that is not there' 'no part is called colours' scaling --parts colours

@@ -34,7 +34,7 @@ program() { # source flags...
 
 programs() {
   program "$top/bench/battery.c"
-  program "$top/bench/device.c" -I"$cuda/include" -L"$cuda/lib64" -lcufft
+  program "$top/bench/device.c" -I"$cuda/include"
   # Of tests/device.sh
   cp "$tutorials/ex45.c" "$pack/tutorials/"
   program "$tutorials/ex45.c"

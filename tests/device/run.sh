@@ -75,9 +75,8 @@ facts() {
   uname -r
   for command in nvcc ncu compute-sanitizer nsys; do command -v $command || echo "no $command"; done
   ldd "$here/lib/libpetsckcycle.so" | grep -e cuda -e cu
-  if [ -f "$here/fake" ]; then sizes="64,64 16,16,16" fft="-fft 0"; else sizes="4096,4096 256,256,256" fft=; fi
-  # shellcheck disable=SC2086 # words
-  for n in $sizes; do "$here/bin/device" -n "$n" $fft || return 1; done
+  if [ -f "$here/fake" ]; then sizes="64,64 16,16,16"; else sizes="4096,4096 256,256,256"; fi
+  for n in $sizes; do "$here/bin/device" -n "$n" || return 1; done
 }
 
 # The solves of so many sets, by as many programs at a time, and then the claims about them. Other options than those of the lists: $more
@@ -187,7 +186,7 @@ verbs() {
     dim=${size%:*} n=${size#*:}
     points=$n,$n ends=dd,dd
     [ "$dim" = 2 ] || { points=$n,$n,$n ends=vv,vv,vv; }
-    copy=$("$here/bin/device" -n "$points" -fft 0 | tee "$KC_WORK/copy" | awk -F, '/^limit/ { print $4 }')
+    copy=$("$here/bin/device" -n "$points" | tee "$KC_WORK/copy" | awk -F, '/^limit/ { print $4 }')
     sed -n "s/^limit,[0-9]*/limit,$dim,$n/p" "$KC_WORK/copy" | tee -a "$out/$call-times.csv"
     for type in redblack jacobi; do
       "$here/bin/battery" -dll_append "$KC_LIBRARY" -cells "$points" -ends $ends -device -repeat 2 -dm_vec_type cuda -dm_mat_type stencil -mg_levels_ksp_max_it 1 -mg_levels_pc_relax_type $type \

@@ -2,10 +2,10 @@
   Parts of a level for tiles that do not march (parttilecuda.cu): how large they are, how many half sweeps a launch has,
   and whether that is faster than a launch for each.
 
-  All of this follows from an estimate of the time, which bench/gpu.py makes as well: a launch takes as long as the
-  shortest kernel, and a block as long as its barriers and so long for each point that is computed, rims included. Where
-  there are more blocks than processors each one has several, one after the other. Large parts leave processors idle,
-  small ones are mostly rims; many half sweeps save launches and have wide rims, which in 3D soon cost more.
+  All of this follows from an estimate of the time: a launch takes as long as the shortest kernel, and a block as long
+  as its barriers and so long for each point that is computed, rims included. Where there are more blocks than
+  processors each one has several, one after the other. Large parts leave processors idle, small ones are mostly rims;
+  many half sweeps save launches and have wide rims, which in 3D soon cost more.
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
