@@ -383,8 +383,9 @@ def part_demo(work):
                                                     f"{name}, {ksp}\n{title}"))
     print("\n" + compare.LEGEND.format(clock="of the clock"))
     path = os.path.join(work.folder, "demo.png")
-    pictures.draw(path, panels)
-    print(f"Convergence over time: {os.path.relpath(path)}")
+    if pictures.pyplot_or_none():
+        pictures.draw(path, panels)
+        print(f"Convergence over time: {os.path.relpath(path)}")
 
 
 def main():
