@@ -45,8 +45,10 @@ SOLVERS = [
     Solver("pfmg-direct", "PFMG", DIRECT, "hypre,struct,cg",
            "without PETSc's interface (bench/pfmg.c): symmetric storage, constant coefficients, conjugate gradients "
            "of hypre's own; half the time"),
-    Solver("pfmg-direct-nongalerkin", "PFMG", DIRECT + "-ksp_hyprepcg_rap 1", "hypre,struct,cg", "its other settings"),
-    Solver("pfmg-direct-redblack", "PFMG", DIRECT + "-ksp_hyprepcg_rap 1 -ksp_hyprepcg_relax 2", "hypre,struct,cg", ""),
+    Solver("pfmg-direct-nongalerkin", "PFMG", DIRECT + "-ksp_hyprepcg_rap 1", "hypre,struct,cg",
+           "coarse operators of as few points as the fine one"),
+    Solver("pfmg-direct-redblack", "PFMG", DIRECT + "-ksp_hyprepcg_rap 1 -ksp_hyprepcg_relax 2", "hypre,struct,cg",
+           "and red-black Gauss-Seidel"),
     Solver("pfmg-direct-skip", "PFMG", DIRECT + "-ksp_hyprepcg_rap 1 -ksp_hyprepcg_relax 2 -ksp_hyprepcg_skip 1",
            "hypre,struct,cg",
            "and no relaxation on grids where it does little: mostly the fastest"),
