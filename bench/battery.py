@@ -112,8 +112,8 @@ def line_of(row, before, peers):
     def iterations(one):
         return one["iterations"] if ok(one) or one["iterations"].startswith(">") else "fails"
 
-    text = f"{row['name']:28}{row['procs']:>6}{row['unknowns']:>10}" + (f"{iterations(before):>8}"
-                                                                        if before else "") + f"{iterations(row):>7}"
+    text = f"{row['name']:28}{row['procs']:>6}{row['unknowns']:>10}"
+    text += (f"{iterations(before):>8}" if before else "") + f"{iterations(row):>7}"
     text += "".join(f"{float(row[name]):>9.4f}" if row[name] else f"{'':9}" for name in ("setup_s", "solve_s"))
     if before:
         text += f"{row.get('ratio', ''):>8}"

@@ -170,9 +170,8 @@ class Runner:
         self.petsc, self.tools, self.arguments = petsc, tools, arguments
         self.file = os.path.join(folder, "watch.txt")
         self.log = os.path.join(folder, "log.txt")
-        self.libraries = [petsc["library"],
-                          os.path.join(tools, "libwatch.so")] + ([os.path.join(tools, "libpfmg.so")] if petsc["struct"]
-                                                                 else [])
+        plugins = ["libwatch.so", "libpfmg.so"] if petsc["struct"] else ["libwatch.so"]
+        self.libraries = [petsc["library"], *(os.path.join(tools, name) for name in plugins)]
         self.procs = arguments.procs
         open(self.log, "w").close()
 
@@ -604,10 +603,8 @@ def history_panel(rows, title=""):
             norms = [max(norm / row.history[0][1], 1e-20) for _, norm in row.history]
             curves.append((row.solver.name, [setup + at for at, _ in row.history], norms,
                            "o-" if len(norms) < 30 else "-"))
-    clock = "seconds of the clock, set-up included" if all(row.solves == 1
-                                                           for row in rows) else ("seconds of the clock in the first "
-                                                                                  "solve")
-    return title, clock, "residual norm of the KSP / the first", "y", curves
+    first = "in the first solve" if any(row.solves > 1 for row in rows) else "with set-up"
+    return title, f"seconds of the clock {first}", "residual norm of the KSP / the first", "y", curves
 
 
 def level_panels(levels):
@@ -720,9 +717,9 @@ def complete(arguments):
     for name, full, quick in (("repeat", 3, 3), ("limit", 600, 60), ("slow", 20, 10), ("budget", 3300, 160)):
         if getattr(arguments, name) is None:
             setattr(arguments, name, quick if arguments.quick else full)
-    arguments.sizes = "" if arguments.sizes == "none" else arguments.sizes or ("" if arguments.quick
-                                                                               or not arguments.problem
-                                                                               else "0.125,0.25,0.5,1")
+    if arguments.problem and not arguments.quick:
+        arguments.sizes = arguments.sizes or "0.125,0.25,0.5,1"
+    arguments.sizes = "" if arguments.sizes == "none" else arguments.sizes
     return arguments
 
 

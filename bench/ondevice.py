@@ -66,8 +66,8 @@ class Program(programs.Program):
             for number, part in re.findall(r"^begin (\d+)\n(.*?)^end \1\n", ended.text, re.MULTILINE | re.DOTALL):
                 answers[cases[int(number)].name] = part, ""
             if len(answers) < len(cases):
-                why = f"stopped after {self.arguments.limit} s" if ended.expired else (f"status {ended.status} "
-                                                                                       f"{ended.error()}")
+                why = f"status {ended.status} {ended.error()}"
+                why = f"stopped after {self.arguments.limit} s" if ended.expired else why
                 answers[cases[len(answers)].name] = None, why
         return answers
 
@@ -121,8 +121,8 @@ def compare(program, wanted, matrix):
             yield row, here[name][1] or there[name][1]
             continue
         row.update(here=len(a[name]) - 1, there=len(b[name]) - 1, far=f"{far[name]:.0e}", where=on_host(there[name][0]))
-        wrong = [] if len(a[name]) == len(b[name]) and far[name] <= max(arguments.part,
-                                                                        rounded.get(name, 0)) else ["another history"]
+        same = len(a[name]) == len(b[name]) and far[name] <= max(arguments.part, rounded.get(name, 0))
+        wrong = [] if same else ["another history"]
         if name in less and less[name][0]:
             steps = max(1, len(b[name]) - len(history(less[name][0]))) * arguments.procs
             numbers = [(x - y) / steps for x, y in zip(copied(there[name][0]), copied(less[name][0]))]

@@ -93,10 +93,8 @@ def text_row(row):
         paper = row[f"{name}_paper"]
         return f"{str(row[name]) + (f' ({paper})' if paper != '' else ''):>{width}}"
 
-    line = f"  {row['solver']:16}" + "".join(pair(name, width)
-                                             for name, width in (("iterations", 12), ("setup_s", 19), ("total_s", 19),
-                                                                 ("levels", 9), ("complexity", 13),
-                                                                 ("longest_row", 13)))
+    widths = {"iterations": 12, "setup_s": 19, "total_s": 19, "levels": 9, "complexity": 13, "longest_row": 13}
+    line = f"  {row['solver']:16}" + "".join(pair(name, width) for name, width in widths.items())
     return line if row["status"] == "ok" else f"  {row['solver']:16}  {row['status'][:120]}"
 
 
@@ -127,8 +125,8 @@ def main():
                   f"{'complexity':>13}{'longest row':>13}", flush=True)
             target = compare.Target(words, problem.name, True)
             target.ksp = problem.ksp
-            for one in compare.Comparison(runner, target, arguments).measure(chosen(procs, problem.ksp),
-                                                                             quiet=True).rows:
+            comparison = compare.Comparison(runner, target, arguments).measure(chosen(procs, problem.ksp), True)
+            for one in comparison.rows:
                 rows.append(row_of(compare.record(one, arguments, procs, None), problem))
                 levels += [{"problem": problem.name, "solver": one.solver.name, "procs": procs, "level": level,
                             "rows": n, "mean_row": f"{entries / n:.1f}" if entries else "", "longest_row": width or ""}

@@ -165,8 +165,8 @@ def show(row):
 def smoothers(program, arguments):
     for L in arguments.sizes:
         for name, options in SMOOTHERS.items():
-            cycles, residual, _, setup, seconds = program.first("solve", 2, L, levels(FENG + " " + options, L),
-                                                                repeat=arguments.repeat)
+            own = levels(FENG + " " + options, L)
+            cycles, residual, _, _, seconds = program.first("solve", 2, L, own, repeat=arguments.repeat)
             paper = TABLE5[name].get(L, ("", ""))
             yield show({"L": L, "points": grid(2, L), "smoother": name, "cycles": int(cycles), "paper_cycles": paper[0],
                         "residual": f"{residual:.3e}", "seconds": f"{seconds:.3g}",
@@ -366,10 +366,9 @@ def cycle_rows(program, arguments, dim, L):
     for number in arguments.steps:
         row = {"dim": dim, "L": L, "points": grid(dim, L), "steps": number}
         for name, smoother in (("tiled", "jacobi"), ("separate", "separate")):
-            cycles, _, factor, _, seconds = program.first("solve", dim, L,
-                                                          levels(GHYSELS + " "
-                                                                 + sweeps(smoother, number, 0, OMEGA[dim]), L),
-                                                          start="random", ksp_rtol=TOLERANCE, repeat=1)
+            own = levels(GHYSELS + " " + sweeps(smoother, number, 0, OMEGA[dim]), L)
+            cycles, _, factor, _, seconds = program.first("solve", dim, L, own, start="random", ksp_rtol=TOLERANCE,
+                                                          repeat=1)
             row.update({"cycles": int(cycles), "factor": f"{factor:.5f}", f"{name}_seconds": f"{seconds:.4g}"})
         yield show(row)
 

@@ -61,8 +61,8 @@ def build(petsc, source, program, linked=(), more=()):
 
 def build_once(petsc, source, program, linked=(), more=()):
     """Unless it is there, and newer than its source. Others may be running it"""
-    if not os.path.exists(program) or os.path.getmtime(program) < max(os.path.getmtime(path)
-                                                                      for path in (os.path.join(TOP, source), *linked)):
+    newest = max(os.path.getmtime(path) for path in (os.path.join(TOP, source), *linked))
+    if not os.path.exists(program) or os.path.getmtime(program) < newest:
         build(petsc, source, f"{program}-{os.getpid()}", linked, more)
         os.replace(f"{program}-{os.getpid()}", program)
 
@@ -157,8 +157,8 @@ class Program:
     """A program of ours; LINKED: with the library, which others load"""
 
     def __init__(self, petsc, source, linked=False, more=()):
-        self.petsc, self.path, self.environment = petsc, os.path.join(petsc["bench"],
-                                                                      os.path.basename(source)[:-2]), surroundings()
+        self.petsc, self.environment = petsc, surroundings()
+        self.path = os.path.join(petsc["bench"], os.path.basename(source)[:-2])
         build_once(petsc, source, self.path, [petsc["library"]] if linked else [], more)
         self.start = [self.path, "-skip_petscrc"] + ([] if linked else ["-dll_append", petsc["library"]])
 

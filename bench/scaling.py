@@ -68,11 +68,12 @@ class Counter(programs.Program):
         """The words of the result, and rows of all processes"""
         for path in glob.glob(self.trace + ".*[0-9]"):
             os.remove(path)
-        self.start = ["env", "LD_PRELOAD=" + self.watch, *self.plain[:-1],
-                      self.plain[-1] + "," + self.watch] if counted else self.plain
+        *plain, libraries = self.plain
+        preload = ["env", "LD_PRELOAD=" + self.watch, *plain, libraries + "," + self.watch]
+        self.start = preload if counted else self.plain
         lines = self.lines(["-cells", ",".join(map(str, grid)), "-ends", "vv,vv,vv", *options], procs)
-        return next(words for words in lines if words[0] == "result"), [read_csv(f"{self.trace}.{rank}")
-                                                                        for rank in range(procs)] if counted else []
+        result = next(words for words in lines if words[0] == "result")
+        return result, [read_csv(f"{self.trace}.{rank}") for rank in range(procs)] if counted else []
 
     def phases(self, procs, grid, options):
         """Of each span what the busiest process does; of the cycle by level and phase"""
@@ -96,8 +97,8 @@ def compared(levels, moved, counted, nlevels):
         own = [level for level in levels if level.depth == depth and level.points]
         number = nlevels - 1 - depth if nlevels else depth
         rows = [value for key, value in counted.items() if key[0] == "cycle" and key[1] == number]
-        yield depth, [sum(row[i] for row in rows) for i in range(3)], [sum(getattr(level, name) for level in own)
-                                                                       for name in NUMBERS[:3]]
+        modelled = [sum(getattr(level, name) for level in own) for name in NUMBERS[:3]]
+        yield depth, [sum(row[i] for row in rows) for i in range(3)], modelled
     rows = [value for key, value in counted.items() if key[0] == "cycle" and key[1] == -1]
     rounds = sum(level.rounds for level in levels if not level.points)
     yield "moves", [sum(row[i] for row in rows)
@@ -128,8 +129,10 @@ def count(counter, runs, variants, peers):
             if solver == "boomeramg":
                 continue
             moved, worst = {}, 0.0
-            own = model.pfmg(grid, procs) if solver == "pfmg" else model.kcycle(grid, procs, int(kappa) if kappa != "w"
-                                                                                else "w", limit, ghosts, moved)
+            if solver == "pfmg":
+                own = model.pfmg(grid, procs)
+            else:
+                own = model.kcycle(grid, procs, int(kappa) if kappa != "w" else "w", limit, ghosts, moved)
             for depth, here, there in compared(own, moved, counted, nlevels):
                 levels.append({**head, "level": depth, **{name: value for name, value in zip(NUMBERS, here)},
                                **{"model_" + name: value for name, value in zip(NUMBERS, there)},
@@ -168,8 +171,8 @@ def plain_of(counter, cells):
     """How many times as long a cycle takes without fused passes, which a process has that is its own neighbour"""
     spent = []
     for ghosts in -1, 10**9:
-        words, _ = counter.count(1, (cells + 1, cells, cells), ["-ends", "pp,vv,vv", "-repeat", "5", "-patience", "20",
-                                                                "-pc_kcycle_ghost_points", str(ghosts)], counted=False)
+        options = ["-ends", "pp,vv,vv", "-repeat", "5", "-patience", "20", "-pc_kcycle_ghost_points", ghosts]
+        words, _ = counter.count(1, (cells + 1, cells, cells), options, counted=False)
         spent.append(float(words[5]) / int(words[2]))
     depth = 2 * (2 * 2 + 2)  # what fused passes compute twice
     plain = spent[0] / spent[1] * (cells + 1 + depth) / (cells + 1)
@@ -180,8 +183,8 @@ def plain_of(counter, cells):
 def reductions_of(counter, grid, procs, peers):
     """Of an iteration, from runs of 2 and 4 of them"""
     found = {}
-    for name, options in [("kcycle", options_of(1, 1000, 5000))] + [(name, PEERS[name].split())
-                                                                    for name in peers if name == "pfmg"]:
+    jobs = [("kcycle", options_of(1, 1000, 5000))] + [(name, PEERS[name].split()) for name in peers if name == "pfmg"]
+    for name, options in jobs:
         sums = []
         for its in "2", "4":
             _, processes = counter.count(procs, grid, ["-repeat", "1", "-ksp_max_it", its, *options])
@@ -235,16 +238,14 @@ def plot(rows, path):
              for k, words in (("1", "V, kappa 1"), ("2", "F, kappa 2"), ("3", "kappa 3"), ("w", "W"))]
     shown += [("kcycle", "1", "0", "5000", "V, gathered late", "--"),
               ("kcycle", "1", "1000", "100000", "V, more ghost points", "--"), ("pfmg", "", "", "", "PFMG", "k-")]
-    panels = []
-    for scaling, column, title in ("weak", "rounds",
-                                   "rounds of a cycle, weak"), ("weak", "solve_ms",
-                                                                "solve, weak, 64^3 a process: ms"), (
-                                                                    "strong", "solve_ms", "solve, strong, 511^3: ms"):
+    keys, panels = ("scaling", "solver", "kappa", "limit", "ghost_points"), []
+    for scaling, column, title in (("weak", "rounds", "rounds of a cycle, weak"),
+                                   ("weak", "solve_ms", "solve, weak, 64^3 a process: ms"),
+                                   ("strong", "solve_ms", "solve, strong, 511^3: ms")):
         curves = []
         for *wanted, words, style in shown:
-            own = [row for row in rows if [row[name]
-                                           for name in ("scaling", "solver", "kappa", "limit", "ghost_points")]
-                   == [scaling, *wanted] and float(row[column]) > 0]
+            own = [row for row in rows
+                   if [row[name] for name in keys] == [scaling, *wanted] and float(row[column]) > 0]
             curves.append((words, [int(row["procs"]) for row in own], [float(row[column]) for row in own], style))
         panels.append((title + " (modelled)", "processes", "", "xy", curves))
     pictures.draw(path, panels, size=(3.4, 3.2))
@@ -303,8 +304,8 @@ def main():
         save(petsc, "scaling-model.csv", rows, published)
         summary(rows)
     if "plot" in parts:
-        rows, path = read_csv(os.path.join(petsc["bench"], "scaling-model.csv")), os.path.join(petsc["bench"],
-                                                                                               "scaling.png")
+        path = os.path.join(petsc["bench"], "scaling.png")
+        rows = read_csv(os.path.join(petsc["bench"], "scaling-model.csv"))
         if not rows:
             sys.exit("scaling: nothing to plot: run --parts model")
         plot(rows, path)

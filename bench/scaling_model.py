@@ -242,9 +242,10 @@ def kcycle(grid, procs, kappa=1, limit=1000, ghost_points=5000, moved=None):
             levels.append(Level(depth, box.procs, *busiest(each), 2 * zero + 3 * other, 0, 0, zero + other, False))
             box, number = new, DOUBLE
         sweeps = 2 if kappa != 1 or depth == 0 else 3 if depth == 1 else 4
-        messages, sent, rounds, points, plain = smoothed(box, sweeps, visits[depth], number, depth == 0,
-                                                         ghost_points) if box.procs > 1 else (0, 0, 0, box.points(),
-                                                                                              False)
+        messages, sent, rounds, points, plain = 0, 0, 0, box.points(), False
+        if box.procs > 1:
+            messages, sent, rounds, points, plain = smoothed(box, sweeps, visits[depth], number, depth == 0,
+                                                             ghost_points)
         levels.append(Level(depth, box.procs, messages, sent, rounds, points, sweeps, sum(visits[depth]), plain))
         box = box.coarser(1)
     zero = visits[-1][0]

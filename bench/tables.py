@@ -147,8 +147,8 @@ class Work:
     """What all parts need"""
 
     def __init__(self, options):
-        self.arguments = compare.complete(compare.make_parser().parse_args(["--processor-time", "--no-pictures",
-                                                                            "--sizes", "none"]))
+        given = ["--processor-time", "--no-pictures", "--sizes", "none"]
+        self.arguments = compare.complete(compare.make_parser().parse_args(given))
         self.arguments.repeat, self.arguments.quick = options.repeat, options.quick
         self.arguments.slow, self.arguments.limit = 40, 120
         self.solvers, self.only, self.published = options.solvers, options.only, options.publish
