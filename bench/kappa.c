@@ -158,14 +158,12 @@ static PetscErrorCode ChooseSmoother(const char type[], PetscInt sweeps, PetscRe
    Backward sweeps begin with the lines that the coarser grid leaves out, and with the last direction */
 static PetscErrorCode ChooseOptions(const Problem *p)
 {
-  PetscBool jacobi, alternating, zebra;
-  char      levels[32];
+  const PetscBool jacobi = (PetscBool)!strcmp(p->solver, "jacobi");
+  const PetscBool zebra  = (PetscBool)!strcmp(p->solver, "zebra");
+  char            levels[32];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscStrcmp(p->solver, "jacobi", &jacobi));
-  PetscCall(PetscStrcmp(p->solver, "alternating", &alternating));
-  PetscCall(PetscStrcmp(p->solver, "zebra", &zebra));
-  PetscCheck(jacobi || alternating || zebra, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(jacobi || zebra || !strcmp(p->solver, "alternating"), PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
              "-solver is jacobi, alternating or zebra, not %s", p->solver);
   PetscCall(PetscSNPrintf(levels, sizeof(levels), "-pc_mg_levels %" PetscInt_FMT, p->n));
   PetscCall(PetscOptionsInsertString(NULL, levels));
@@ -174,13 +172,13 @@ static PetscErrorCode ChooseOptions(const Problem *p)
   if (jacobi) {
     PetscCall(PetscOptionsInsertString(NULL, "-pc_mg_galerkin none -pc_kcycle_semicoarsen xy"));
     PetscCall(ChooseSmoother(PC_RELAX_JACOBI, 2, Damping(p)));
-  } else if (alternating) {
+  } else if (zebra) {
+    PetscCall(PetscOptionsInsertString(NULL, "-pc_kcycle_semicoarsen y"));
+    PetscCall(ChooseSmoother(PC_RELAX_ZEBRA_X, 2, 1));
+  } else {
     PetscCall(PetscOptionsInsertString(NULL, "-pc_kcycle_semicoarsen xy -mg_levels_pc_relax_directions yx"
                                              " -mg_levels_up_pc_relax_directions yx"));
     PetscCall(ChooseSmoother(PC_RELAX_ALTERNATING, 1, 1));
-  } else {
-    PetscCall(PetscOptionsInsertString(NULL, "-pc_kcycle_semicoarsen y"));
-    PetscCall(ChooseSmoother(PC_RELAX_ZEBRA_X, 2, 1));
   }
   PetscFunctionReturn(0);
 }

@@ -44,7 +44,7 @@ SOLVERS = [
            "both; mostly the fastest of the four on smooth coefficients"),
     Solver("pfmg-direct", "PFMG", DIRECT, "hypre,struct,cg",
            "without PETSc's interface (bench/pfmg.c): symmetric storage, constant coefficients, conjugate gradients "
-           "of hypre's own; half the time"),
+           "of hypre's own; 0.4 to 0.9 of the time"),
     Solver("pfmg-direct-nongalerkin", "PFMG", DIRECT + "-ksp_hyprepcg_rap 1", "hypre,struct,cg",
            "coarse operators of as few points as the fine one"),
     Solver("pfmg-direct-redblack", "PFMG", DIRECT + "-ksp_hyprepcg_rap 1 -ksp_hyprepcg_relax 2", "hypre,struct,cg",
