@@ -34,8 +34,7 @@ static PetscErrorCode AddWind(const Case *c, DM da, Mat A)
       }
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -105,8 +104,7 @@ static PetscErrorCode Difference(void *solver, PetscErrorCode (*apply)(void *, V
   PetscCall(VecNorm(Mx, NORM_2, &norm));
   PetscCall(VecNorm(y, NORM_2, &scale));
   *difference = PetscAbsScalar(left - right) / (norm * scale);
-  PetscCall(VecDestroy(&Mx));
-  PetscCall(VecDestroy(&My));
+  PetscCall(DestroyAll(&Mx, &My));
   PetscFunctionReturn(0);
 }
 
@@ -149,8 +147,7 @@ static PetscErrorCode BlockDifference(PC pc, PetscErrorCode (*block)(PC, Mat, Ma
     PetscCall(VecAXPY(column, (PetscScalar)j, y));
     PetscCall(MatDenseRestoreColumnVecWrite(B, j, &column));
   }
-  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(B));
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
   PetscCall((*block)(pc, B, X));
   for (PetscInt j = 0; j < 3; j++) {
@@ -165,11 +162,9 @@ static PetscErrorCode BlockDifference(PC pc, PetscErrorCode (*block)(PC, Mat, Ma
     PetscCall(VecAXPY(z, -1, b));
     PetscCall(VecNorm(z, NORM_2, &error));
     *difference = PetscMax(*difference, error / norm);
-    PetscCall(VecDestroy(&b));
-    PetscCall(VecDestroy(&z));
+    PetscCall(DestroyAll(&b, &z));
   }
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&X));
+  PetscCall(DestroyAll(&B, &X));
   PetscFunctionReturn(0);
 }
 
@@ -197,10 +192,7 @@ static PetscErrorCode RunCycles(const Case *c, PetscBool *holds)
   PetscFunctionBeginUser;
   PetscCall(Create(c, c->type ? c->type : MATAIJ, &da, &A));
   PetscCall(CreateVecs(c, da, &x, &y));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetFromOptions(ksp));
   for (int run = 0; run < 6; run++) {
     PetscCall(PCMGSetType(pc, run < 3 ? PC_MG_MULTIPLICATIVE : PC_MG_FULL));
@@ -221,11 +213,7 @@ static PetscErrorCode RunCycles(const Case *c, PetscBool *holds)
       PetscCall(Judge(name, difference, holds));
     }
   }
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &x, &y, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -243,14 +231,10 @@ static PetscErrorCode RunRelax(const Case *c, PetscBool *holds)
   PetscFunctionBeginUser;
   PetscCall(Create(c, MATSTENCIL, &da, &A));
   PetscCall(CreateVecs(c, da, &x, &y));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
+  PetscCall(MakeKSP(A, KSPRICHARDSON, PCRELAX, &ksp, &pc));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
   PetscCall(KSPSetConvergenceTest(ksp, KSPConvergedSkip, NULL, NULL));
   PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCRELAX));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetUp(ksp));
   PetscCall(PetscSNPrintf(name, sizeof(name), "once, %" PetscInt_FMT "D, %s, \"%s\"", c->dim,
@@ -261,11 +245,7 @@ static PetscErrorCode RunRelax(const Case *c, PetscBool *holds)
                           GridBoundaries[c->boundary], c->options));
   PetscCall(Difference(ksp, Solve, SolveTranspose, x, y, &difference));
   PetscCall(Judge(name, difference, holds));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &x, &y, &A, &da));
   PetscFunctionReturn(0);
 }
 

@@ -78,14 +78,10 @@ static PetscErrorCode ProblemCreate(const Case *c, PetscInt number, PetscBool al
   PetscCall(GridFill(&p->g, p->da, 1, p->b));
   PetscCall(GridFill(&p->g, p->da, 9, p->y));
   if (c->boundary >= BOUNDARY_NEUMANN) PetscCall(AttachConstants(p->A, p->b, p->y));
-  PetscCall(KSPCreate(PetscObjectComm((PetscObject)p->da), &p->ksp));
+  PetscCall(MakeKSP(p->A, KSPCG, PCKCYCLE, &p->ksp, &pc));
   PetscCall(KSPSetOptionsPrefix(p->ksp, "a_"));
-  PetscCall(KSPSetType(p->ksp, KSPCG));
   PetscCall(KSPSetNormType(p->ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(p->ksp, 1e-8, 1e-50, 1e10, MOST - 1));
-  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
-  PetscCall(KSPGetPC(p->ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(p->ksp));
   PetscFunctionReturn(0);
 }
@@ -93,12 +89,7 @@ static PetscErrorCode ProblemCreate(const Case *c, PetscInt number, PetscBool al
 static PetscErrorCode ProblemDestroy(Problem *p)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&p->ksp));
-  PetscCall(VecDestroy(&p->x));
-  PetscCall(VecDestroy(&p->b));
-  PetscCall(VecDestroy(&p->y));
-  PetscCall(MatDestroy(&p->A));
-  PetscCall(DMDestroy(&p->da));
+  PetscCall(DestroyAll(&p->ksp, &p->x, &p->b, &p->y, &p->A, &p->da));
   PetscFunctionReturn(0);
 }
 
@@ -223,7 +214,7 @@ static PetscErrorCode NumbersWith(const char options[], const char claim[], Pets
     PetscCall(SolveThrice(&cases[i], i, PETSC_FALSE, all));
     for (int k = 0; k < 3; k++) PetscCall(Same(&cases[i], &alone[k], &all[k], tolerance, &same));
   }
-  PetscCall(PoissonClaim(same, claim));
+  PetscCall(Claim(same, claim));
   PetscFunctionReturn(0);
 }
 
@@ -274,10 +265,9 @@ static PetscErrorCode Levels(const char options[])
   PetscCall(NumbersWith("-a_pc_kcycle_kappa 2", "and with F-cycles", 1e-10, 2, 3));
   PetscCall(Clear(options));
   PetscCall(NumbersWith("-a_mg_coarse_pc_type jacobi", "a poor solver on the coarsest level of all", 1e-10, 2, 2));
-  PetscCall(
-      NumbersWith("-a_mg_coarse_ksp_type richardson -a_mg_coarse_ksp_max_it 2 -a_mg_coarse_ksp_initial_guess_nonzero "
-                  "-a_pc_kcycle_kappa 2",
-                  "one that goes on from the iterate", 1e-10, 3, 3));
+  PetscCall(NumbersWith("-a_mg_coarse_ksp_type richardson -a_mg_coarse_ksp_max_it 2 "
+                        "-a_mg_coarse_ksp_initial_guess_nonzero -a_pc_kcycle_kappa 2",
+                        "one that goes on from the iterate", 1e-10, 3, 3));
   PetscCall(Clear(options));
   PetscCall(NumbersWith("-a_pc_mg_distinct_smoothup -a_mg_levels_2_up_ksp_max_it 1 -a_mg_levels_1_up_ksp_max_it 6",
                         "distinct smoothers behind the coarser levels", 1e-10, 1, 3));
@@ -340,8 +330,7 @@ static PetscErrorCode Changes(void)
     const PetscReal tolerance = i == 5 ? 1e-5 : 1e-10;
     const PetscBool differs   = (PetscBool)(i == 0 || i == 6 || alone[i] != alone[i - 1]);
 
-    PetscCall(PoissonClaim((PetscBool)(differs && PetscAbsReal(alone[i] - all[i]) < tolerance * PetscAbsReal(alone[i])),
-                           claims[i]));
+    PetscCall(Claim(differs && PetscAbsReal(alone[i] - all[i]) < tolerance * PetscAbsReal(alone[i]), claims[i]));
   }
   PetscFunctionReturn(0);
 }
@@ -363,25 +352,25 @@ static PetscErrorCode Views(void)
   PetscCall(ProblemCreate(&c[0], 0, PETSC_FALSE, &p));
   PetscCall(KSPGetPC(p.ksp, &pc));
   PetscCall(PCKCycleGetProcEqLim(pc, &limit));
-  PetscCall(PoissonClaim((PetscBool)(limit == 1000), "a thousand points a process by default"));
+  PetscCall(Claim(limit == 1000, "a thousand points a process by default"));
   PetscCall(PCKCycleSetProcEqLim(pc, 700));
   PetscCall(KSPSetUp(p.ksp));
   PetscCall(PCKCycleGetProcEqLim(pc, &limit));
   PetscCall(PetscSNPrintf(text[0], sizeof(text[0]),
                           "from level 3 on 1 of %d processes: each of them has fewer than 700 points", size));
-  PetscCall(PoissonViewHas(pc, text[0], &has[0]));
-  PetscCall(PoissonViewHas(pc, "5 levels, hierarchy dm", &has[1]));
+  PetscCall(ViewHas(pc, text[0], &has[0]));
+  PetscCall(ViewHas(pc, "5 levels, hierarchy dm", &has[1]));
   PetscCall(PCMGGetLevels(pc, &nlevels));
-  PetscCall(PoissonClaim((PetscBool)(limit == 700 && has[0] == (size > 1) && has[1] && nlevels == (size > 1 ? 2 : 5)),
-                         "few points: the view says so, and counts all levels"));
+  PetscCall(Claim(limit == 700 && has[0] == (size > 1) && has[1] && nlevels == (size > 1 ? 2 : 5),
+                  "few points: the view says so, and counts all levels"));
   PetscCall(ProblemDestroy(&p));
   PetscCall(ProblemCreate(&c[1], 0, PETSC_FALSE, &p));
   PetscCall(KSPGetPC(p.ksp, &pc));
   PetscCall(PCKCycleSetProcEqLim(pc, 0));
   PetscCall(KSPSetUp(p.ksp));
   PetscCall(PetscSNPrintf(text[1], sizeof(text[1]), " of %d processes: some of them would keep no point", size));
-  PetscCall(PoissonViewHas(pc, text[1], &has[0]));
-  PetscCall(PoissonClaim((PetscBool)(has[0] == (size > 1)), "no point: the view says so"));
+  PetscCall(ViewHas(pc, text[1], &has[0]));
+  PetscCall(Claim(has[0] == (size > 1), "no point: the view says so"));
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(0);
 }

@@ -59,12 +59,8 @@ static PetscErrorCode CreateSolver(Mat A, const char options[], KSP *ksp)
   PetscCall(PetscOptionsCreate(&own));
   PetscCall(PetscOptionsInsertString(own, options));
   PetscCall(PetscOptionsPush(own));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, ksp, &pc));
   PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 500));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(KSPSetUp(*ksp));
   PetscCall(PetscOptionsPop());
@@ -86,8 +82,7 @@ static PetscErrorCode Iterations(const Stretched *s, DM da, KSP ksp, PetscInt *i
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   if (reason < 0) *its = 500;
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
+  PetscCall(DestroyAll(&b, &x));
   PetscFunctionReturn(0);
 }
 
@@ -104,10 +99,8 @@ static PetscErrorCode Solve(Stretched *s, const char options[], const char words
   PetscCall(CreateSolver(A, options, &ksp));
   PetscCall(Iterations(s, da, ksp, its));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PoissonViewHas(pc, words, has));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(ViewHas(pc, words, has));
+  PetscCall(DestroyAll(&ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -124,16 +117,15 @@ static PetscErrorCode TestChoice(Stretched *s, const char precision[])
   PetscCall(Solve(s, precision, words, &lines, &has));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, stretched: %" PetscInt_FMT " iterations\n",
                         s->poisson.dim, lines));
-  PetscCall(PoissonClaim(has, "  the view has the lines"));
+  PetscCall(Claim(has, "  the view has the lines"));
   PetscCall(PetscSNPrintf(options, sizeof(options), "%s -pc_mg_distinct_smoothup", precision));
   PetscCall(Solve(s, options, "alternating, order forward", &its, &has));
-  PetscCall(
-      PoissonClaim((PetscBool)(has && its == lines), "  the same with smoothers of their own behind coarser levels"));
+  PetscCall(Claim(has && its == lines, "  the same with smoothers of their own behind coarser levels"));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(others); i++) {
     PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s", precision, others[i]));
     PetscCall(Solve(s, options, "redblack", &its, &has));
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "  more with %s", others[i]));
-    PetscCall(PoissonClaim((PetscBool)(has && its > lines + 1), claim));
+    PetscCall(Claim(has && its > lines + 1, claim));
   }
   PetscFunctionReturn(0);
 }
@@ -148,25 +140,24 @@ static PetscErrorCode TestPlanes(Stretched *s, const char precision[])
 
   PetscFunctionBeginUser;
   PetscCall(Solve(s, precision, "planes across", &lines, &has));
-  PetscCall(PoissonClaim((PetscBool)!has, "  lines alone are relaxed"));
+  PetscCall(Claim(!has, "  lines alone are relaxed"));
   s->growth = 1.6;
   PetscCall(Solve(s, precision, "planes across xyz", &planes, &has));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "3D, stretched more: %" PetscInt_FMT " iterations\n", planes));
-  PetscCall(PoissonClaim(has, "  the view has planes"));
+  PetscCall(Claim(has, "  the view has planes"));
   PetscCall(Solve(s, precision, "kappa=infinity", &lines, &has));
   PetscCall(PetscSNPrintf(options, sizeof(options), "%s -pc_kcycle_kappa 1", precision));
   PetscCall(Solve(s, options, "kappa=1 ", &its, &says));
-  PetscCall(PoissonClaim((PetscBool)(has && says && its > planes), "  by W-cycles, which take fewer than V-cycles"));
+  PetscCall(Claim(has && says && its > planes, "  by W-cycles, which take fewer than V-cycles"));
   PetscCall(PetscSNPrintf(options, sizeof(options), "%s -mg_levels_pc_relax_type planes", precision));
   PetscCall(Solve(s, options, "planes across x, y, z are relaxed by a cycle each", &lines, &has));
-  PetscCall(PoissonClaim((PetscBool)(has && lines <= planes), "  at most as many with planes on all levels"));
+  PetscCall(Claim(has && lines <= planes, "  at most as many with planes on all levels"));
   PetscCall(PetscStrlcat(options, " -mg_levels_planes_pc_kcycle_structured off", sizeof(options)));
   PetscCall(Solve(s, options, "planes across x, y, z are relaxed by a cycle each", &its, &has));
-  PetscCall(PoissonClaim((PetscBool)(has && its <= 4 * planes),
-                         "  at most four times if levels of planes are not structured"));
+  PetscCall(Claim(has && its <= 4 * planes, "  at most four times if levels of planes are not structured"));
   PetscCall(PetscSNPrintf(options, sizeof(options), "%s -mg_levels_pc_relax_type alternating", precision));
   PetscCall(Solve(s, options, "planes across", &lines, &has));
-  PetscCall(PoissonClaim((PetscBool)(!has && lines > 3 * planes), "  three times as many with lines"));
+  PetscCall(Claim(!has && lines > 3 * planes, "  three times as many with lines"));
   s->growth = growth;
   PetscFunctionReturn(0);
 }
@@ -190,14 +181,11 @@ static PetscErrorCode TestValues(Stretched *s)
     PetscCall(PoissonAssembleRows(da, MakeRow, s, A));
     PetscCall(Iterations(s, da, ksp, &its));
     PetscCall(Solve(s, "", "lines along", &fresh, &has));
-    PetscCall(
-        PoissonClaim((PetscBool)(its == fresh && has == (PetscBool)(s->growth > 1)),
-                     s->growth > 1 ? "new values, stretched: as a new solver" : "new values, cubes: as a new solver"));
+    PetscCall(Claim(its == fresh && has == (PetscBool)(s->growth > 1),
+                    s->growth > 1 ? "new values, stretched: as a new solver" : "new values, cubes: as a new solver"));
   }
   s->growth = growth[1];
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -253,35 +241,29 @@ static PetscErrorCode TestDirections(Stretched *s)
     PetscCall(VecAXPY(x, -1, y));
     PetscCall(VecNorm(x, NORM_2, &norm[1]));
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "alternating lines, directions \"%s\"", directions[i]));
-    PetscCall(PoissonClaim((PetscBool)(norm[0] > 0 && norm[1] <= 1e-13 * norm[0]), claim));
+    PetscCall(Claim(norm[0] > 0 && norm[1] <= 1e-13 * norm[0], claim));
   }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &x, &y, &A, &da));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Refuses(Mat A, const char type[], const char directions[], const char words[])
 {
-  char           said[POISSON_ERROR_LENGTH] = "", claim[160], *found;
+  char           said[ERROR_LENGTH] = "", claim[160], *found;
   PC             pc;
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(MakePC(A, PCRELAX, &pc));
   PetscCall(PCRelaxSetType(pc, type));
-  PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, said));
+  PetscCall(PetscPushErrorHandler(KeepError, said));
   ierr = PCRelaxSetDirections(pc, directions);
   if (!ierr) ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(said, words, &found));
   PetscCall(
       PetscSNPrintf(claim, sizeof(claim), "%s with directions \"%s\" is an error that says so", type, directions));
-  PetscCall(PoissonClaim((PetscBool)(ierr && found), claim));
+  PetscCall(Claim(ierr && found, claim));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", said));
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(0);
@@ -289,7 +271,7 @@ static PetscErrorCode Refuses(Mat A, const char type[], const char directions[],
 
 static PetscErrorCode TestErrors(Stretched *s)
 {
-  char           said[POISSON_ERROR_LENGTH] = "", *found;
+  char           said[ERROR_LENGTH] = "", *found;
   PetscErrorCode ierr;
   KSP            ksp;
   PC             pc;
@@ -308,14 +290,10 @@ static PetscErrorCode TestErrors(Stretched *s)
   PetscCall(Refuses(A, "zebra_y", "x", "is for -pc_relax_type alternating or planes, and the type is zebra_y"));
   PetscCall(CreateSolver(A, "", &ksp));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, said));
-  ierr = PCKCycleSetAnisotropy(pc, PC_KCYCLE_ANISOTROPY_OFF);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(PCKCycleSetAnisotropy(pc, PC_KCYCLE_ANISOTROPY_OFF), ierr, said);
   PetscCall(PetscStrstr(said, "call PCReset() before PCKCycleSetAnisotropy()", &found));
-  PetscCall(PoissonClaim((PetscBool)(ierr && found), "PCKCycleSetAnisotropy() behind the set-up is an error"));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(ierr && found, "PCKCycleSetAnisotropy() behind the set-up is an error"));
+  PetscCall(DestroyAll(&ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 

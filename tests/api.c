@@ -31,10 +31,7 @@ static PetscErrorCode CreateTypes(Types *t)
 static PetscErrorCode DestroyTypes(Types *t)
 {
   PetscFunctionBeginUser;
-  PetscCall(PCDestroy(&t->kcycle));
-  PetscCall(PCDestroy(&t->relax));
-  PetscCall(PCDestroy(&t->incpoisson));
-  PetscCall(PCDestroy(&t->deflsub));
+  PetscCall(DestroyAll(&t->kcycle, &t->relax, &t->incpoisson, &t->deflsub));
   PetscFunctionReturn(0);
 }
 
@@ -105,10 +102,10 @@ static PetscErrorCode PrintKCycle(PC pc)
   PetscCall(PCKCycleGetAnisotropy(pc, &anisotropy));
   PetscCall(PetscPrintf(
       PETSC_COMM_WORLD,
-      "kcycle: kappa %" PetscInt_FMT
-      ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s, anisotropy %s, place %s, "
-      "host below %" PetscInt_FMT ", block below %" PetscInt_FMT ", matrix below %" PetscInt_FMT
-      ", graph %s, tile above %" PetscInt_FMT ", overlap above %" PetscInt_FMT ", overcorrect %g\n",
+      "kcycle: kappa %" PetscInt_FMT ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s, "
+                                     "anisotropy %s, place %s, host below %" PetscInt_FMT ", block below %" PetscInt_FMT
+      ", matrix below %" PetscInt_FMT ", graph %s, tile above %" PetscInt_FMT ", overlap above %" PetscInt_FMT
+      ", overcorrect %g\n",
       kappa, PCKCycleHierarchyTypes[hierarchy], PCKCycleStructuredTypes[structured], PCKCycleGridTypes[grid],
       PCKCycleInterpolationTypes[interpolation], directions, PCKCycleAnisotropyTypes[anisotropy],
       PCKCyclePlaceTypes[place], below, block, matrix, graph ? "yes" : "no", above, overlap, (double)factor));
@@ -214,8 +211,7 @@ static PetscErrorCode PrintColumn(Mat P, PetscInt column)
   PetscCall(MatCreateVecs(P, &coarse, &fine));
   PetscCall(VecGetOwnershipRange(coarse, &start, &end));
   if (start <= column && column < end) PetscCall(VecSetValue(coarse, column, 1.0, INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(coarse));
-  PetscCall(VecAssemblyEnd(coarse));
+  PetscCall(AssembleVec(coarse));
   PetscCall(MatMult(P, coarse, fine));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "coarse point %" PetscInt_FMT " is interpolated to", column));
   PetscCall(VecGetOwnershipRange(fine, &start, &end));
@@ -228,8 +224,7 @@ static PetscErrorCode PrintColumn(Mat P, PetscInt column)
   PetscCall(PetscSynchronizedFlush(PETSC_COMM_WORLD, PETSC_STDOUT));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   PetscCall(VecRestoreArrayRead(fine, &value));
-  PetscCall(VecDestroy(&coarse));
-  PetscCall(VecDestroy(&fine));
+  PetscCall(DestroyAll(&coarse, &fine));
   PetscFunctionReturn(0);
 }
 
@@ -253,8 +248,7 @@ static PetscErrorCode Interpolated(Poisson *p)
   PetscCall(PrintColumn(P, 0));
   PetscCall(PrintColumn(P, 5));
   PetscCall(PrintColumn(P, n - 1));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&pc, &A));
   PetscFunctionReturn(0);
 }
 
@@ -289,16 +283,14 @@ static PetscErrorCode Subdomains(Poisson *p)
   PetscCall(CreateOnGrid(p, PCDEFLSUB, &A, &pc));
   PetscCall(CreateCoefficient(A, p->n / 3, &coefficient));
   PetscCall(PCDeflSubGetCoefficient(pc, &got));
-  PetscCall(PoissonClaim((PetscBool)!got, "without a coefficient the getter says so"));
+  PetscCall(Claim(!got, "without a coefficient the getter says so"));
   PetscCall(PCDeflSubSetCoefficient(pc, coefficient));
   PetscCall(PCDeflSubGetCoefficient(pc, &got));
-  PetscCall(PoissonClaim((PetscBool)(got == coefficient), "and then gives the one that was set"));
+  PetscCall(Claim(got == coefficient, "and then gives the one that was set"));
   PetscCall(PCSetUp(pc));
   PetscCall(PCDeflSubGetNumber(pc, &number, NULL));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " subdomains\n", number));
-  PetscCall(VecDestroy(&coefficient));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&coefficient, &pc, &A));
   PetscFunctionReturn(0);
 }
 
@@ -401,10 +393,7 @@ static PetscErrorCode SameValues(Poisson *p)
   PetscCall(PCDeflSubSetSize(pc[3], 50));
   PetscCall(SetUps(pc, names));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set up anew by other values: %s\n", names));
-  for (int i = 0; i < 4; i++) {
-    PetscCall(PCDestroy(&pc[i]));
-    PetscCall(MatDestroy(&A[i]));
-  }
+  for (int i = 0; i < 4; i++) PetscCall(DestroyAll(&pc[i], &A[i]));
   PetscFunctionReturn(0);
 }
 
@@ -413,7 +402,7 @@ static PetscErrorCode Refused(Poisson *p)
 {
   const char *const bad[] = {"xx", "zyz", "", "xyzx", "w", "autoxyz"};
   const char       *now;
-  char              text[POISSON_ERROR_LENGTH];
+  char              text[ERROR_LENGTH];
   Mat               A;
   PC                pc;
 
@@ -422,7 +411,7 @@ static PetscErrorCode Refused(Poisson *p)
   PetscCall(PCKCycleSetSemicoarsen(pc, "yx"));
   PetscCall(PCKCycleGetSemicoarsen(pc, &now));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "yx is %s\n", now));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, text));
+  PetscCall(PetscPushErrorHandler(KeepError, text));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(bad); i++) {
     const PetscErrorCode ierr = PCKCycleSetSemicoarsen(pc, bad[i]);
 
@@ -435,11 +424,10 @@ static PetscErrorCode Refused(Poisson *p)
   PetscCall(PetscPopErrorHandler());
   PetscCall(PCSetUp(pc));
   PetscCall(PCKCycleSetSemicoarsen(pc, "xy"));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, text));
+  PetscCall(PetscPushErrorHandler(KeepError, text));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", PCKCycleSetSemicoarsen(pc, "x") ? text : "NO error"));
   PetscCall(PetscPopErrorHandler());
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&pc, &A));
   PetscFunctionReturn(0);
 }
 
@@ -453,8 +441,7 @@ static PetscErrorCode Again(void)
   PetscCall(KCycleInitializePackage());
   PetscCall(CreateTypes(&t));
   PetscCall(DestroyTypes(&t));
-  PetscCall(
-      PoissonClaim(PETSC_TRUE, "all types are there after KCycleFinalizePackage() and KCycleInitializePackage()"));
+  PetscCall(Claim(PETSC_TRUE, "all types are there after KCycleFinalizePackage() and KCycleInitializePackage()"));
   PetscFunctionReturn(0);
 }
 

@@ -88,7 +88,7 @@ static PetscErrorCode CreateSolver(MPI_Comm comm, Context *c, KSP *ksp, PC *pc)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Solve(const Context *c, DM da, KSP ksp, PoissonResiduals *residuals)
+static PetscErrorCode Solve(const Context *c, DM da, KSP ksp, Residuals *residuals)
 {
   Vec                b, x;
   KSPConvergedReason reason;
@@ -99,23 +99,22 @@ static PetscErrorCode Solve(const Context *c, DM da, KSP ksp, PoissonResiduals *
   PetscCall(VecDuplicate(b, &x));
   PetscCall(PoissonFill(&c->p, da, b));
   PetscCall(KSPMonitorCancel(ksp));
-  PetscCall(KSPMonitorSet(ksp, PoissonMonitor, residuals, NULL));
+  PetscCall(KSPMonitorSet(ksp, KeepResiduals, residuals, NULL));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   if (reason < 0) residuals->length = 0;
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
+  PetscCall(DestroyAll(&b, &x));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Agree(const PoissonResiduals *a, const PoissonResiduals *b, const char claim[])
+static PetscErrorCode Agree(const Residuals *a, const Residuals *b, const char claim[])
 {
   PetscBool agree = (PetscBool)(a->length == b->length && a->length > 2);
 
   PetscFunctionBeginUser;
   for (PetscInt i = 0; agree && i < a->length; i++)
     agree = (PetscBool)(PetscAbsReal(a->value[i] - b->value[i]) <= 1e-11 * a->value[0]);
-  PetscCall(PoissonClaim(agree, claim));
+  PetscCall(Claim(agree, claim));
   for (PetscInt i = 0; !agree && i < PetscMax(a->length, b->length); i++)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "  %g  %g\n", i,
                           i < a->length ? (double)a->value[i] : 0., i < b->length ? (double)b->value[i] : 0.));
@@ -124,7 +123,7 @@ static PetscErrorCode Agree(const PoissonResiduals *a, const PoissonResiduals *b
 
 /* PCMG with the transfers of structured levels, and operators that are assembled as ordinary matrices on the grids
    of DMCoarsen(): on one process, where rows have the same order */
-static PetscErrorCode SolveAsPCMG(Context *c, PC structured, PoissonResiduals *residuals)
+static PetscErrorCode SolveAsPCMG(Context *c, PC structured, Residuals *residuals)
 {
   PetscInt nlevels;
   KSP      ksp, smoother;
@@ -164,13 +163,12 @@ static PetscErrorCode SolveAsPCMG(Context *c, PC structured, PoissonResiduals *r
   PetscCall(DMDestroy(&da));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(Solve(c, fine, ksp, residuals));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(DMDestroy(&fine));
+  PetscCall(DestroyAll(&ksp, &fine));
   PetscFunctionReturn(0);
 }
 
 /* Each process solves the whole problem */
-static PetscErrorCode SolveAlone(Context *c, PoissonResiduals *residuals)
+static PetscErrorCode SolveAlone(Context *c, Residuals *residuals)
 {
   KSP ksp;
   PC  pc;
@@ -185,23 +183,23 @@ static PetscErrorCode SolveAlone(Context *c, PoissonResiduals *residuals)
 
 static PetscErrorCode Assembled(Context *c)
 {
-  KSP              ksp, again;
-  PC               pc;
-  PetscInt         nlevels;
-  PoissonResiduals first, other, fresh;
-  PetscBool        has = PETSC_FALSE;
+  KSP       ksp, again;
+  PC        pc;
+  PetscInt  nlevels;
+  Residuals first, other, fresh;
+  PetscBool has = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   c->coordinates = c->right = PETSC_TRUE;
   PetscCall(CreateSolver(PETSC_COMM_WORLD, c, &ksp, &pc));
   PetscCall(Solve(c, NULL, ksp, &first));
   PetscCall(PCMGGetLevels(pc, &nlevels));
-  PetscCall(PoissonClaim((PetscBool)(first.length > 0 && nlevels == 4), "converges on 4 levels"));
-  PetscCall(PoissonClaim((PetscBool)(c->calls == nlevels), "the program assembled each level once"));
-  PetscCall(PoissonClaim(c->right,
-                         "coarse matrices are stencils, and their grids have the coordinates that they should have"));
-  PetscCall(PoissonViewHas(pc, "assembled on the coarse grids, as stencils", &has));
-  PetscCall(PoissonClaim(has, "the view says so"));
+  PetscCall(Claim(first.length > 0 && nlevels == 4, "converges on 4 levels"));
+  PetscCall(Claim(c->calls == nlevels, "the program assembled each level once"));
+  PetscCall(
+      Claim(c->right, "coarse matrices are stencils, and their grids have the coordinates that they should have"));
+  PetscCall(ViewHas(pc, "assembled on the coarse grids, as stencils", &has));
+  PetscCall(Claim(has, "the view says so"));
   c->coordinates = PETSC_FALSE;
   PetscCall(SolveAlone(c, &other));
   PetscCall(Agree(
@@ -211,7 +209,7 @@ static PetscErrorCode Assembled(Context *c)
   PetscCall(KSPSetComputeOperators(ksp, Compute, c));
   c->calls = 0;
   PetscCall(Solve(c, NULL, ksp, &other));
-  PetscCall(PoissonClaim((PetscBool)(c->calls == nlevels), "for new values each level is assembled again"));
+  PetscCall(Claim(c->calls == nlevels, "for new values each level is assembled again"));
   PetscCall(CreateSolver(PETSC_COMM_WORLD, c, &again, &pc));
   PetscCall(Solve(c, NULL, again, &fresh));
   PetscCall(KSPDestroy(&again));
@@ -231,18 +229,15 @@ static PetscErrorCode Refused(Context *c)
   KSP            ksp;
   PC             pc;
   PetscErrorCode ierr;
-  char           words[POISSON_ERROR_LENGTH] = "", *found;
+  char           words[ERROR_LENGTH] = "", *found;
 
   PetscFunctionBeginUser;
   c->p.n = c->p.periodic ? 35 : 36;
   PetscCall(CreateSolver(PETSC_COMM_WORLD, c, &ksp, &pc));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = KSPSetUp(ksp);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(KSPSetUp(ksp), ierr, words);
   PetscCall(
       PetscStrstr(words, c->p.periodic ? "every second of 35 points in x" : "every second of 36 points in x", &found));
-  PetscCall(PoissonClaim((PetscBool)(ierr && found),
-                         "a size of which every second point makes no even grid is an error that says so"));
+  PetscCall(Claim(ierr && found, "a size of which every second point makes no even grid is an error that says so"));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
   PetscCall(KSPDestroy(&ksp));
   c->p.n = n;

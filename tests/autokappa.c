@@ -28,10 +28,7 @@ static PetscErrorCode CreateSolver(Poisson *p, PetscInt kappa, KSP *ksp)
 
   PetscFunctionBeginUser;
   PetscCall(CreateMatrix(p, 4, &A));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakeKSP(A, NULL, PCKCYCLE, ksp, &pc));
   PetscCall(PCKCycleSetKappa(pc, kappa));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(MatDestroy(&A));
@@ -124,8 +121,7 @@ static PetscErrorCode Solve(KSP ksp, PetscInt *kappa, PetscBool *fine)
   own[1] = -*kappa;
   PetscCallMPI(MPI_Allreduce(own, most, 2, MPIU_INT, MPI_MAX, PETSC_COMM_WORLD));
   *fine = (PetscBool)(reason > 0 && most[0] == -most[1] && ((*kappa > 0 && *kappa < 5) || *kappa == PC_KCYCLE_KAPPA_W));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(DestroyAll(&x, &b));
   PetscFunctionReturn(0);
 }
 
@@ -142,7 +138,7 @@ static PetscErrorCode ChooseOn(Poisson *p, double coarse, PetscInt *kappa)
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCKCycleSetCalibrationLoad(pc, FileName));
   PetscCall(Solve(ksp, kappa, &fine));
-  PetscCall(PoissonClaim(fine, "a solve with the chosen kappa converges"));
+  PetscCall(Claim(fine, "a solve with the chosen kappa converges"));
   if (p->scale > 1) PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
@@ -166,33 +162,33 @@ static PetscErrorCode Remember(Poisson *p)
   PetscCall(KSPSetUp(ksp));
   PetscCall(PCKCycleGetKappa(pc, &after));
   PetscCall(PCKCycleGetLevelCalls(pc, &nlevels, &calls));
-  PetscCall(PoissonClaim((PetscBool)(before == PC_KCYCLE_KAPPA_AUTO && after > 0), "set-up chooses"));
-  PetscCall(PoissonClaim((PetscBool)(calls[0] == 0 && calls[nlevels - 1] == 0), "its cycles do not count"));
+  PetscCall(Claim(before == PC_KCYCLE_KAPPA_AUTO && after > 0, "set-up chooses"));
+  PetscCall(Claim(calls[0] == 0 && calls[nlevels - 1] == 0, "its cycles do not count"));
   PetscCall(Solve(ksp, &after, &fine));
-  PetscCall(PoissonClaim(fine, "one of the candidates, the same on all processes, with which solves converge"));
+  PetscCall(Claim(fine, "one of the candidates, the same on all processes, with which solves converge"));
   PetscCall(ReadView(ksp, first));
   PetscCall(Solve(ksp, &after, &fine));
   PetscCall(ReadView(ksp, second));
-  PetscCall(PoissonClaim((PetscBool)(first[0] && !strcmp(first, second)), "the next solve remembers it"));
+  PetscCall(Claim(first[0] && !strcmp(first, second), "the next solve remembers it"));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatScale(A, 1000));
   PetscCall(Solve(ksp, &after, &fine));
   PetscCall(ReadView(ksp, second));
-  PetscCall(PoissonClaim((PetscBool)!strcmp(first, second), "and so does one with another size of the operator"));
+  PetscCall(Claim(!strcmp(first, second), "and so does one with another size of the operator"));
   PetscCall(CreateMatrix(p, 40, &A));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(MatDestroy(&A));
   PetscCall(Solve(ksp, &after, &fine));
   PetscCall(ReadView(ksp, second));
-  PetscCall(PoissonClaim((PetscBool)(fine && strcmp(first, second)), "with another operator it is chosen anew"));
+  PetscCall(Claim(fine && strcmp(first, second), "with another operator it is chosen anew"));
   PetscCall(PCKCycleSetKappa(pc, 3));
   PetscCall(Solve(ksp, &after, &fine));
   PetscCall(ReadView(ksp, second));
-  PetscCall(PoissonClaim((PetscBool)(fine && after == 3 && !second[0]), "a kappa that is given is taken"));
+  PetscCall(Claim(fine && after == 3 && !second[0], "a kappa that is given is taken"));
   PetscCall(PCKCycleSetKappa(pc, PC_KCYCLE_KAPPA_AUTO));
   PetscCall(Solve(ksp, &after, &fine));
   PetscCall(ReadView(ksp, second));
-  PetscCall(PoissonClaim((PetscBool)(fine && second[0]), "a solver that is set up can be told to choose"));
+  PetscCall(Claim(fine && second[0], "a solver that is set up can be told to choose"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }
@@ -204,7 +200,7 @@ static PetscErrorCode Refuse(Poisson *p)
   Mat            A;
   Vec            x, b;
   PetscErrorCode ierr;
-  char           text[POISSON_ERROR_LENGTH] = "";
+  char           text[ERROR_LENGTH] = "";
 
   PetscFunctionBeginUser;
   PetscCall(CreateSolver(p, PC_KCYCLE_KAPPA_AUTO, &ksp));
@@ -213,11 +209,8 @@ static PetscErrorCode Refuse(Poisson *p)
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(PCMGSetType(pc, PC_MG_ADDITIVE));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, text));
-  ierr = KSPSolve(ksp, b, x);
-  PetscCall(PetscPopErrorHandler());
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  KeepErrorOf(KSPSolve(ksp, b, x), ierr, text);
+  PetscCall(DestroyAll(&x, &b));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "additive: %s\n", ierr ? text : "NO error"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
@@ -245,8 +238,8 @@ int main(int argc, char **argv)
   if (machines || view) {
     PetscCall(ChooseOn(&p, 0, &cheap));
     if (!view) PetscCall(ChooseOn(&p, 5, &dear));
-    if (!view) PetscCall(PoissonClaim((PetscBool)(cheap > 1), "where coarse levels cost nothing, more than V"));
-    if (!view) PetscCall(PoissonClaim((PetscBool)(dear == 1), "where they cost more than the finest one, V"));
+    if (!view) PetscCall(Claim(cheap > 1, "where coarse levels cost nothing, more than V"));
+    if (!view) PetscCall(Claim(dear == 1, "where they cost more than the finest one, V"));
     if (!rank) (void)unlink(FileName);
   } else PetscCall(Remember(&p));
   if (refuse) PetscCall(Refuse(&p));

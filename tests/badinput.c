@@ -45,8 +45,7 @@ static PetscErrorCode ForgetGrid(PoissonSolver *s)
   PetscCall(MatGetOwnershipRange(s->A, &start, NULL));
   PetscCall(MatGetSize(s->A, &n, NULL));
   if (!start) PetscCall(MatSetValue(s->A, 0, n / 2, 0.1, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(s->A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(s->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(s->A));
   PetscCall(MatSetDM(s->A, NULL));
   PetscFunctionReturn(0);
 }
@@ -62,8 +61,7 @@ static PetscErrorCode GiveOneInterpolation(PoissonSolver *s)
   PetscCall(DMCreateInterpolation(coarse, s->da, &P, NULL));
   PetscCall(PCMGSetLevels(s->pc, 3, NULL));
   PetscCall(PCMGSetInterpolation(s->pc, 2, P));
-  PetscCall(MatDestroy(&P));
-  PetscCall(DMDestroy(&coarse));
+  PetscCall(DestroyAll(&P, &coarse));
   PetscFunctionReturn(0);
 }
 
@@ -75,8 +73,7 @@ static PetscErrorCode SetEntry(Mat A, MatStencil row, MatStencil column, PetscRe
   PetscFunctionBeginUser;
   PetscCall(MatGetOwnershipRange(A, &start, NULL));
   if (!start) PetscCall(MatSetValuesStencil(A, 1, &row, 1, &column, &entry, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -132,8 +129,7 @@ static PetscErrorCode PutNaNIntoRightSide(PoissonSolver *s)
   PetscFunctionBeginUser;
   PetscCall(VecGetOwnershipRange(s->b, &start, NULL));
   if (!start) PetscCall(VecSetValue(s->b, 0, NAN, INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(s->b));
-  PetscCall(VecAssemblyEnd(s->b));
+  PetscCall(AssembleVec(s->b));
   PetscFunctionReturn(0);
 }
 
@@ -160,8 +156,7 @@ static PetscErrorCode SetRectangle(PoissonSolver *s)
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 10, 8, 1, NULL, 1, NULL, &A));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscCall(KSPSetOperators(s->ksp, A, A));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
@@ -216,7 +211,7 @@ static PetscErrorCode AskWhetherUsed(PoissonSolver *s)
     if (same) wrong = PETSC_TRUE;
   }
   PetscCall(PetscOptionsLeftRestore(NULL, &n, &names, &values));
-  PetscCall(PoissonClaim((PetscBool)(!right && wrong), "  the misspelt option is left, the right one is not"));
+  PetscCall(Claim(!right && wrong, "  the misspelt option is left, the right one is not"));
   PetscFunctionReturn(0);
 }
 
@@ -310,7 +305,7 @@ static PetscErrorCode Tell(PoissonSolver *s)
   PetscCall(KSPGetConvergedReason(s->ksp, &reason));
   if (reason)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", reason > 0 ? "converged" : KSPConvergedReasons[reason]));
-  PetscCall(PoissonViewText(s->pc, &text));
+  PetscCall(ViewText(s->pc, &text));
   PetscCall(PetscStrstr(text, "set-up failed", &line));
   if (line) {
     PetscCall(PetscStrchr(line, '\n', &end));
@@ -323,15 +318,15 @@ static PetscErrorCode Tell(PoissonSolver *s)
 
 static PetscErrorCode Try(const Case *c)
 {
-  PoissonSolver  s                           = {0};
-  char           words[POISSON_ERROR_LENGTH] = "";
+  PoissonSolver  s                   = {0};
+  char           words[ERROR_LENGTH] = "";
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", c->name));
   for (PetscInt i = 0; i < 3 && c->options[i]; i++) PetscCall(PetscOptionsInsertString(NULL, c->options[i]));
   PetscCall(Create(c, &s));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  PetscCall(PetscPushErrorHandler(KeepError, words));
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF)); /* bad numbers are what this is about */
   ierr = Run(c, &s);
   PetscCall(PetscFPTrapPop());

@@ -77,8 +77,7 @@ static PetscErrorCode Create(const Wall *w, Mat *A)
       for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(w, at, *A));
     }
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscCall(DMDestroy(&da));
   PetscFunctionReturn(0);
 }
@@ -111,10 +110,7 @@ static PetscErrorCode IsSymmetric(PC pc, Mat A, PetscReal tolerance, PetscBool *
   PetscCall(VecNorm(Bu, NORM_2, &size[0]));
   PetscCall(VecNorm(v, NORM_2, &size[1]));
   *yes = (PetscBool)(PetscAbsScalar(left - right) <= tolerance * size[0] * size[1]);
-  PetscCall(VecDestroy(&u));
-  PetscCall(VecDestroy(&v));
-  PetscCall(VecDestroy(&Bu));
-  PetscCall(VecDestroy(&Bv));
+  PetscCall(DestroyAll(&u, &v, &Bu, &Bv));
   PetscFunctionReturn(0);
 }
 
@@ -129,16 +125,12 @@ static PetscErrorCode TestSweeps(Mat A, PCRelaxType type)
   PC         pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(MakeKSP(A, KSPCG, PCRELAX, &ksp, &pc));
   PetscCall(PCRelaxSetType(pc, type));
   PetscCall(PCRelaxSetOrder(pc, PC_RELAX_ORDER_SYMMETRIC));
   PetscCall(PCRelaxSetClusters(pc, PC_RELAX_CLUSTERS_ON));
   PetscCall(KSPSetUp(ksp));
-  PetscCall(PoissonViewHas(pc, "clusters of strongly", &has));
+  PetscCall(ViewHas(pc, "clusters of strongly", &has));
   PetscCall(Claim(type, "there are clusters", has));
   PetscCall(IsSymmetric(pc, A, 1e-12, &yes));
   PetscCall(Claim(type, "a sweep is symmetric", yes));
@@ -172,12 +164,8 @@ static PetscErrorCode TestCycles(Mat A, PCKCyclePrecisionType precision)
     PC  pc;
 
     PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_relax_clusters", off ? "off" : "on"));
-    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-    PetscCall(KSPSetType(ksp, KSPCG));
-    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
     PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCSetType(pc, PCKCYCLE));
     PetscCall(PCKCycleSetPrecision(pc, precision));
     PetscCall(KSPSetFromOptions(ksp));
     PetscCall(KSPSolve(ksp, b, x));
@@ -190,8 +178,7 @@ static PetscErrorCode TestCycles(Mat A, PCKCyclePrecisionType precision)
                   (PetscBool)(its[0] < 1000 + KSP_DIVERGED_ITS && its[0] <= its[1])));
   if (its[0] > its[1])
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " %" PetscInt_FMT "\n", its[0], its[1]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
+  PetscCall(DestroyAll(&b, &x));
   PetscFunctionReturn(0);
 }
 

@@ -54,9 +54,7 @@ static PetscErrorCode CountOnLevels(PetscInt n, PetscBool full, PetscInt *wrong,
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1.0));
   for (PetscInt kappa = 1; kappa <= MAX_KAPPA; kappa++) {
-    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-    PetscCall(PCSetType(pc, PCKCYCLE));
-    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(MakePC(A, PCKCYCLE, &pc));
     PetscCall(PCMGSetLevels(pc, n, NULL));
     if (full) PetscCall(PCMGSetType(pc, PC_MG_FULL));
     PetscCall(PCKCycleSetKappa(pc, kappa == MAX_KAPPA ? PC_KCYCLE_KAPPA_W : kappa));
@@ -76,10 +74,7 @@ static PetscErrorCode CountOnLevels(PetscInt n, PetscBool full, PetscInt *wrong,
     }
     PetscCall(PCDestroy(&pc));
   }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &x, &A, &da));
   PetscFunctionReturn(0);
 }
 

@@ -31,8 +31,7 @@ static PetscErrorCode HideGrid(PoissonSolver *s)
   rows[1]--;
   PetscCall(MatSetOption(s->A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
   if (!rank) PetscCall(MatSetValues(s->A, 2, rows, 2, rows, values, ADD_VALUES));
-  PetscCall(MatAssemblyBegin(s->A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(s->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(s->A));
   PetscFunctionReturn(0);
 }
 
@@ -73,8 +72,7 @@ static PetscErrorCode SetUpSmoother(void)
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 4; i++) PetscCall(Relaxed((PetscBool)(i / 2), (PetscBool)(i % 2), sizeof(text[i]), text[i]));
-  for (int i = 1; i < 4; i++)
-    PetscCall(PoissonClaimSame(text[0], text[i], PETSC_TRUE, "a smoother that the program changed"));
+  for (int i = 1; i < 4; i++) PetscCall(ClaimSame(text[0], text[i], PETSC_TRUE, "a smoother that the program changed"));
   PetscFunctionReturn(0);
 }
 
@@ -100,7 +98,7 @@ static PetscErrorCode CoarseValues(void)
     PetscCall(PoissonSolverSolve(&s, sizeof(text[watched]), text[watched]));
     PetscCall(PoissonSolverDestroy(&s));
   }
-  PetscCall(PoissonClaimSame(text[0], text[1], PETSC_TRUE, "values of a coarse operator that the program changed"));
+  PetscCall(ClaimSame(text[0], text[1], PETSC_TRUE, "values of a coarse operator that the program changed"));
   PetscFunctionReturn(0);
 }
 
@@ -152,7 +150,7 @@ static PetscErrorCode LaterOptions(void)
       PetscCall(PoissonSolverDestroy(&s));
     }
   }
-  PetscCall(PoissonClaim(good, "options that are given behind KSPSetFromOptions() are for other solvers"));
+  PetscCall(Claim(good, "options that are given behind KSPSetFromOptions() are for other solvers"));
   PetscFunctionReturn(0);
 }
 
@@ -171,7 +169,7 @@ static PetscErrorCode KappaAfterOption(void)
   PetscCall(PCKCycleGetKappa(s.pc, &kappa));
   PetscCall(PoissonSolverDestroy(&s));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_kappa"));
-  PetscCall(PoissonClaim((PetscBool)(kappa == 3), "PCKCycleSetKappa() behind the option"));
+  PetscCall(Claim(kappa == 3, "PCKCycleSetKappa() behind the option"));
   PetscFunctionReturn(0);
 }
 
@@ -211,7 +209,7 @@ static PetscErrorCode Coarse(void)
     }
     PetscCall(PoissonSolverDestroy(&s));
   }
-  PetscCall(PoissonClaim(good, "the program's coarsest solver"));
+  PetscCall(Claim(good, "the program's coarsest solver"));
   PetscFunctionReturn(0);
 }
 
@@ -257,7 +255,7 @@ static PetscErrorCode OverRelaxed(void)
     }
     PetscCall(PoissonSolverDestroy(&s));
   }
-  PetscCall(PoissonClaim(good, "the program's over-relaxation, PCSORSetOmega(1.4)"));
+  PetscCall(Claim(good, "the program's over-relaxation, PCSORSetOmega(1.4)"));
   PetscFunctionReturn(0);
 }
 
@@ -279,7 +277,7 @@ static PetscErrorCode Eigenvalues(void)
   PetscCall(Smoother(&s, 2, &ksp, &pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
-  PetscCall(PoissonClaim((PetscBool)(chebyshev && sor), "its bounds of eigenvalues, KSPChebyshevSetEigenvalues()"));
+  PetscCall(Claim(chebyshev && sor, "its bounds of eigenvalues, KSPChebyshevSetEigenvalues()"));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
@@ -304,7 +302,7 @@ static PetscErrorCode Fail(PoissonSolver *s, PetscBool fail)
 static PetscErrorCode Types(void)
 {
   const char *const what[] = {"a reset", "a failed set-up", "an error"};
-  char              words[POISSON_ERROR_LENGTH];
+  char              words[ERROR_LENGTH];
 
   PetscFunctionBeginUser;
   for (int i = 0; i < 3; i++) {
@@ -329,7 +327,7 @@ static PetscErrorCode Types(void)
       PetscCall(KSPReset(s.ksp));
       PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
     } else {
-      PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+      PetscCall(PetscPushErrorHandler(KeepError, words));
       if (i == 2) PetscCall(KSPSetErrorIfNotConverged(s.ksp, PETSC_TRUE));
       (void)!Fail(&s, PETSC_TRUE);
       PetscCall(PetscPopErrorHandler());
@@ -344,7 +342,7 @@ static PetscErrorCode Types(void)
     if (zebra) PetscCall(PetscStrcmp(type, PC_RELAX_ZEBRA_X, &zebra));
     PetscCall(Smoother(&s, 1, &other, &otherpc));
     PetscCall(PetscObjectTypeCompare((PetscObject)otherpc, PCJACOBI, &jacobi));
-    PetscCall(PoissonClaim((PetscBool)(zebra && jacobi && its == 3), what[i]));
+    PetscCall(Claim(zebra && jacobi && its == 3, what[i]));
     PetscCall(PoissonSolverDestroy(&s));
   }
   PetscFunctionReturn(0);
@@ -374,14 +372,14 @@ static PetscErrorCode TypeAndCycles(void)
       PetscCall(PoissonSolverSolve(&s, sizeof(text[3]), text[3]));
       s.A = A;
       PetscCall(PCMGGetType(s.pc, &again));
-      PetscCall(PoissonClaim((PetscBool)(type == PC_MG_FULL && again == PC_MG_FULL),
-                             "full multigrid, with the levels of PCGAMG and without them again"));
+      PetscCall(Claim(type == PC_MG_FULL && again == PC_MG_FULL,
+                      "full multigrid, with the levels of PCGAMG and without them again"));
       PetscCall(PoissonSolverDestroy(&t));
     }
     PetscCall(PoissonSolverDestroy(&s));
   }
-  PetscCall(PoissonClaimSame(text[0], text[1], PETSC_FALSE, "it is full multigrid"));
-  PetscCall(PoissonClaimSame(text[0], text[2], PETSC_FALSE, "two cycles with the levels of PCGAMG"));
+  PetscCall(ClaimSame(text[0], text[1], PETSC_FALSE, "it is full multigrid"));
+  PetscCall(ClaimSame(text[0], text[2], PETSC_FALSE, "two cycles with the levels of PCGAMG"));
   PetscFunctionReturn(0);
 }
 
@@ -422,8 +420,8 @@ static PetscErrorCode FinestOperator(void)
   PetscCall(Smoother(&s, 3, &ksp, &pc));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   good = (PetscBool)(A == twice);
-  PetscCall(PoissonViewHas(s.pc, "the program gave the finest level another operator", &has));
-  PetscCall(PoissonClaim((PetscBool)(good && has), "its operator of the finest level"));
+  PetscCall(ViewHas(s.pc, "the program gave the finest level another operator", &has));
+  PetscCall(Claim(good && has, "its operator of the finest level"));
   PetscCall(MatDestroy(&twice));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
@@ -457,7 +455,7 @@ static PetscErrorCode ZeroPivot(void)
     }
     PetscCall(PoissonSolverDestroy(&s));
   }
-  PetscCall(PoissonClaim(good, "what counts as a zero pivot, PCFactorSetZeroPivot(1e-30)"));
+  PetscCall(Claim(good, "what counts as a zero pivot, PCFactorSetZeroPivot(1e-30)"));
   PetscFunctionReturn(0);
 }
 
@@ -479,8 +477,7 @@ static PetscErrorCode NullSpace(void)
   PetscCall(VecDuplicate(s.b, &d));
   PetscCall(VecGetOwnershipRange(d, &start, &end));
   for (PetscInt i = start; i < end; i++) PetscCall(VecSetValue(d, i, 1 + (PetscReal)(i % 3), INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(d));
-  PetscCall(VecAssemblyEnd(d));
+  PetscCall(AssembleVec(d));
   PetscCall(MatDiagonalScale(s.A, d, d));
   PetscCall(VecReciprocal(d));
   PetscCall(VecNormalize(d, NULL));
@@ -494,9 +491,8 @@ static PetscErrorCode NullSpace(void)
     good = (PetscBool)(good && now == kernel && text[0] == '1' && text[1] == ' '); /* the solver is direct */
     PetscCall(MatScale(s.A, 2));
   }
-  PetscCall(PoissonClaim(good, "a null space that the program has attached to the only level"));
-  PetscCall(MatNullSpaceDestroy(&kernel));
-  PetscCall(VecDestroy(&d));
+  PetscCall(Claim(good, "a null space that the program has attached to the only level"));
+  PetscCall(DestroyAll(&kernel, &d));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
@@ -546,8 +542,8 @@ static PetscErrorCode Operators(void)
   PetscCall(PoissonSolverSolve(&s, sizeof(text[0]), text[0]));
   PetscCall(KSPMonitorSet(s.ksp, Monitor, &watch, NULL));
   PetscCall(PoissonSolverSolve(&s, sizeof(text[1]), text[1]));
-  PetscCall(PoissonClaim(watch.good, "a monitor sees the program's operators"));
-  PetscCall(PoissonClaimSame(text[0], text[1], PETSC_TRUE, "and changes nothing"));
+  PetscCall(Claim(watch.good, "a monitor sees the program's operators"));
+  PetscCall(ClaimSame(text[0], text[1], PETSC_TRUE, "and changes nothing"));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
@@ -567,8 +563,7 @@ static PetscErrorCode ManyLevels(void)
   PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, last - first, last - first, PETSC_DETERMINE, PETSC_DETERMINE, 1, NULL, 0,
                          NULL, &P));
   for (PetscInt i = first; i < last; i++) PetscCall(MatSetValue(P, i, i, 1, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(P, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(P, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(P));
   PetscCall(PCMGSetLevels(s.pc, n, NULL));
   PetscCall(PCMGSetGalerkin(s.pc, PC_MG_GALERKIN_BOTH));
   for (PetscInt l = 1; l < n; l++) PetscCall(PCMGSetInterpolation(s.pc, l, P));
@@ -577,7 +572,7 @@ static PetscErrorCode ManyLevels(void)
   PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
   PetscCall(PCReset(s.pc));
   PetscCall(PCMGGetLevels(s.pc, &now));
-  PetscCall(PoissonClaim((PetscBool)(now == n), "70 levels"));
+  PetscCall(Claim(now == n, "70 levels"));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }

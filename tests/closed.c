@@ -66,14 +66,13 @@ static PetscErrorCode Solve(const Problem *p, KSP ksp, Mat A, const char claim[]
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCall(PoissonResidual(A, b, x, &residual));
+  PetscCall(RelativeResidual(A, b, x, &residual));
   good = (PetscBool)(reason > 0 && its <= MAX_ITS && residual < 1e-6);
   if (!good)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "NO: %s, %" PetscInt_FMT " iterations, true residual %g\n",
                           KSPConvergedReasons[reason], its, (double)residual));
-  PetscCall(PoissonClaim(good, claim));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(Claim(good, claim));
+  PetscCall(DestroyAll(&x, &b));
   PetscFunctionReturn(0);
 }
 
@@ -88,9 +87,8 @@ static PetscErrorCode SolveInconsistent(KSP ksp, Mat A)
   PetscCall(VecSet(b, 1));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(PoissonClaim((PetscBool)(reason < 0), "  a right side without a solution does not converge"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(Claim(reason < 0, "  a right side without a solution does not converge"));
+  PetscCall(DestroyAll(&x, &b));
   PetscFunctionReturn(0);
 }
 
@@ -107,12 +105,8 @@ static PetscErrorCode SolveAll(Problem *p)
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &grid, &da));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(MatSetDM(A, da));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-300, PETSC_DEFAULT, 100));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
-  PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(PoissonAssembleRows(da, MakeRow, p, A));
   PetscCall(Solve(p, ksp, A, "  closed parts"));
@@ -121,9 +115,7 @@ static PetscErrorCode SolveAll(Problem *p)
   PetscCall(Solve(p, ksp, A, "  other values"));
   if (p->open) PetscCall(SolveInconsistent(ksp, A));
   p->value *= 1e9;
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 

@@ -60,12 +60,9 @@ static PetscErrorCode CreateLevels(const Problem *p, const char options[], DM *d
   for (PetscInt j = s[1]; j < s[1] + n[1]; j++) {
     for (PetscInt i = s[0]; i < s[0] + n[0]; i++) PetscCall(AssembleRow(p, i, j, A));
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscCall(PetscOptionsInsertString(NULL, options));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
-  PetscCall(PCSetType(*pc, PCKCYCLE));
-  PetscCall(PCSetOperators(*pc, A, A));
+  PetscCall(MakePC(A, PCKCYCLE, pc));
   PetscCall(PCSetFromOptions(*pc));
   PetscCall(PCSetUp(*pc));
   PetscCall(MatDestroy(&A));
@@ -115,9 +112,8 @@ static PetscErrorCode Directions(void)
     PetscCall(LevelSize(pc, 1, size));
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "couplings %g : %g: coarsened in %s%s", (double)p.strength[0],
                             (double)p.strength[1], cases[i].size[0] < 48 ? "x" : "", cases[i].size[1] < 64 ? "y" : ""));
-    PetscCall(PoissonClaim((PetscBool)(size[0] == cases[i].size[0] && size[1] == cases[i].size[1]), claim));
-    PetscCall(PCDestroy(&pc));
-    PetscCall(DMDestroy(&da));
+    PetscCall(Claim(size[0] == cases[i].size[0] && size[1] == cases[i].size[1], claim));
+    PetscCall(DestroyAll(&pc, &da));
   }
   PetscFunctionReturn(0);
 }
@@ -148,8 +144,7 @@ static PetscErrorCode AtEnd(PC pc, DM da, int side, PetscReal *most)
   }
   PetscCall(DMDAVecRestoreArrayRead(da, v, &a));
   PetscCallMPI(MPI_Allreduce(&mine, most, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
-  PetscCall(VecDestroy(&ones));
-  PetscCall(VecDestroy(&v));
+  PetscCall(DestroyAll(&ones, &v));
   PetscFunctionReturn(0);
 }
 
@@ -184,10 +179,9 @@ static PetscErrorCode EndsAreFound(void)
     PetscCall(PetscSNPrintf(claim, sizeof(claim),
                             "excess %g and %g, %" PetscInt_FMT " points with a wall: weights %.4f and %.4f",
                             (double)p.excess[0], (double)p.excess[1], p.walls, (double)weight[0], (double)weight[1]));
-    PetscCall(PoissonClaim(good, claim));
+    PetscCall(Claim(good, claim));
     if (!good) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g and %g\n", (double)value[0], (double)value[1]));
-    PetscCall(PCDestroy(&pc));
-    PetscCall(DMDestroy(&da));
+    PetscCall(DestroyAll(&pc, &da));
   }
   PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_interpolation"));
   PetscFunctionReturn(0);
@@ -225,14 +219,12 @@ static PetscErrorCode Coarsest(void)
                             " levels, the coarsest has %" PetscInt_FMT " x %" PetscInt_FMT,
                             p.size[0], p.size[1], p.jump > 0 ? " and a jump" : "", cases[i].nlevels,
                             cases[i].coarsest[0], cases[i].coarsest[1]));
-    PetscCall(PoissonClaim(
-        (PetscBool)(nlevels == cases[i].nlevels && size[0] == cases[i].coarsest[0] && size[1] == cases[i].coarsest[1]),
-        claim));
+    PetscCall(Claim(nlevels == cases[i].nlevels && size[0] == cases[i].coarsest[0] && size[1] == cases[i].coarsest[1],
+                    claim));
     if (nlevels != cases[i].nlevels || size[0] != cases[i].coarsest[0])
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " levels, %" PetscInt_FMT " x %" PetscInt_FMT "\n",
                             nlevels, size[0], size[1]));
-    PetscCall(PCDestroy(&pc));
-    PetscCall(DMDestroy(&da));
+    PetscCall(DestroyAll(&pc, &da));
   }
   PetscFunctionReturn(0);
 }
@@ -268,7 +260,7 @@ static PetscErrorCode IsAssembled(GridBoundary low, GridBoundary high, PetscInt 
   KSP            ksp;
   PC             pc;
   PetscErrorCode ierr;
-  char           words[POISSON_ERROR_LENGTH] = "";
+  char           words[ERROR_LENGTH] = "";
 
   PetscFunctionBeginUser;
   g.dim     = 1;
@@ -286,9 +278,7 @@ static PetscErrorCode IsAssembled(GridBoundary low, GridBoundary high, PetscInt 
   PetscCall(PetscOptionsInsertString(
       NULL, "-assembled_pc_type kcycle -assembled_pc_kcycle_structured on -assembled_pc_mg_galerkin none"));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = SetUpAssembled(ksp);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(SetUpAssembled(ksp), ierr, words);
   *is = (PetscBool)!ierr;
   if (!ierr) {
     PetscInt nlevels;
@@ -297,8 +287,7 @@ static PetscErrorCode IsAssembled(GridBoundary low, GridBoundary high, PetscInt 
     PetscCall(PCMGGetLevels(pc, &nlevels));
     *is = (PetscBool)(nlevels > 1);
   } else if (!strstr(words, "makes no even grid")) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s\n", words));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &da));
   PetscFunctionReturn(0);
 }
 
@@ -332,7 +321,7 @@ static PetscErrorCode Assembled(void)
                             cases[i].even  ? (cases[i].odd ? "all" : "even")
                             : cases[i].odd ? "odd"
                                            : "no"));
-    PetscCall(PoissonClaim((PetscBool)(even == cases[i].even && odd == cases[i].odd), claim));
+    PetscCall(Claim(even == cases[i].even && odd == cases[i].odd, claim));
   }
   PetscFunctionReturn(0);
 }

@@ -42,8 +42,7 @@ static PetscErrorCode Assemble(DM da, PetscInt dim, Mat A)
       if (inside) PetscCall(MatSetValuesStencil(A, 1, &row, 1, &column, &value, INSERT_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -67,8 +66,7 @@ static PetscErrorCode Difference(PC pc, PetscInt dim, PetscReal *difference)
     PetscCall(VecShift(sums, -(PetscScalar)(1 << dim)));
     PetscCall(VecNorm(sums, NORM_INFINITY, &norm));
     *difference = PetscMax(*difference, norm);
-    PetscCall(VecDestroy(&ones));
-    PetscCall(VecDestroy(&sums));
+    PetscCall(DestroyAll(&ones, &sums));
   }
   PetscFunctionReturn(0);
 }
@@ -96,17 +94,13 @@ int main(int argc, char **argv)
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(Assemble(da, dim, A));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
-  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCSetUp(pc));
   PetscCall(Difference(pc, dim, &difference));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "weights of each coarse point add up to %d: %s\n", 1 << dim,
                         difference < 1e-12 ? "yes" : "NO"));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&pc, &A, &da));
   PetscCall(PetscFinalize());
   return 0;
 }

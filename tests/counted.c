@@ -61,12 +61,8 @@ static PetscErrorCode Solve(const char options[], Mat A, Vec b, Vec x, PetscInt 
   PetscCall(PetscOptionsCreate(&own));
   PetscCall(PetscOptionsInsertString(own, options));
   PetscCall(PetscOptionsPush(own));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
+  PetscCall(MakeKSP(A, KSPRICHARDSON, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(ksp));
   for (int i = 0; i < NSOLVES; i++) {
     PetscCall(KSPSetTolerances(ksp, PetscPowReal(10, -1 - 0.3 * i), PETSC_DEFAULT, PETSC_DEFAULT, 200));
@@ -105,13 +101,11 @@ static PetscErrorCode Compare(const Case *c)
     PetscCall(VecNorm(x[i], NORM_2, &apart[i]));
   }
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: counting changes nothing", c->name));
-  PetscCall(PoissonClaim((PetscBool)(its[0][NSOLVES - 1] > 3 && same[1] && apart[1] == 0), claim));
+  PetscCall(Claim(its[0][NSOLVES - 1] > 3 && same[1] && apart[1] == 0, claim));
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: norms are those of PCMG's residuals", c->name));
-  PetscCall(PoissonClaim((PetscBool)(same[2] && apart[2] < 1e-10 * size), claim));
+  PetscCall(Claim(same[2] && apart[2] < 1e-10 * size, claim));
   for (int i = 0; i < 3; i++) PetscCall(VecDestroy(&x[i]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -129,19 +123,12 @@ static PetscErrorCode View(void)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-case", &which, NULL));
   PetscCall(Create(&Cases[which], &da, &A, &b));
   PetscCall(VecDuplicate(b, &x));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetUp(ksp));
   PetscCall(PCApply(pc, b, x));
   PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -171,7 +158,7 @@ static PetscErrorCode CreateMoving(KCycleSmoother *s)
 /* Where PCMG runs the levels there is nothing to count; levels whose place has no kernels are not run */
 static PetscErrorCode Refuse(const char expected[], const char claim[])
 {
-  char           words[POISSON_ERROR_LENGTH] = "";
+  char           words[ERROR_LENGTH] = "";
   char          *found;
   DM             da;
   Mat            A;
@@ -182,20 +169,12 @@ static PetscErrorCode Refuse(const char expected[], const char claim[])
 
   PetscFunctionBeginUser;
   PetscCall(Create(&Cases[0], &da, &A, &b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = KSPSetUp(ksp);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(KSPSetUp(ksp), ierr, words);
   PetscCall(PetscStrstr(words, expected, &found));
-  PetscCall(PoissonClaim((PetscBool)(ierr != 0 && found), claim));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(ierr != 0 && found, claim));
+  PetscCall(DestroyAll(&ksp, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 

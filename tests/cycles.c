@@ -34,12 +34,7 @@ static PetscErrorCode LevelsDestroy(Levels *lv)
 
   PetscFunctionBeginUser;
   PetscCall(PCMGGetLevels(lv->pc, &n));
-  for (PetscInt l = 0; l < n; l++) {
-    PetscCall(VecDestroy(&lv->b[l]));
-    PetscCall(VecDestroy(&lv->x[l]));
-    PetscCall(VecDestroy(&lv->r[l]));
-    PetscCall(VecDestroy(&lv->correction[l]));
-  }
+  for (PetscInt l = 0; l < n; l++) PetscCall(DestroyAll(&lv->b[l], &lv->x[l], &lv->r[l], &lv->correction[l]));
   PetscFunctionReturn(0);
 }
 
@@ -167,8 +162,7 @@ static PetscErrorCode CheckAdjoint(PC pc, Vec u, Vec v, const char name[])
   PetscCall(VecNorm(v, NORM_2, &scale));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: transpose is the adjoint: %s\n", name,
                         PetscAbsScalar(left - right) <= 1e-12 * norm * scale ? "yes" : "NO"));
-  PetscCall(VecDestroy(&Mu));
-  PetscCall(VecDestroy(&Mv));
+  PetscCall(DestroyAll(&Mu, &Mv));
   PetscFunctionReturn(0);
 }
 
@@ -238,11 +232,7 @@ int main(int argc, char **argv)
     PetscCall(VecPointwiseMult(x, b, b));
     PetscCall(CheckAdjoints(kcycle, b, x));
   }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(KSPDestroy(&hand));
-  PetscCall(KSPDestroy(&ours));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &x, &hand, &ours, &da));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -41,9 +41,7 @@ static PetscErrorCode GatherLabels(DM da, PC pc, Vec *all)
   PetscCall(VecScatterCreateToZero(natural, &scatter, all));
   PetscCall(VecScatterBegin(scatter, natural, *all, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(scatter, natural, *all, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterDestroy(&scatter));
-  PetscCall(VecDestroy(&natural));
-  PetscCall(VecDestroy(&labels));
+  PetscCall(DestroyAll(&scatter, &natural, &labels));
   PetscFunctionReturn(0);
 }
 
@@ -154,10 +152,7 @@ static PetscErrorCode Labels(void)
     PetscCall(KSPSetUp(ksp));
     PetscCall(LookAtLabels(&t, da, pc, PCDeflSubTypes[cases[i].type]));
     if (cases[i].contrast != 1 && cases[i].dim == 2) PetscCall(FollowsDiscs(&t, da, pc, cases[i].boxes[0]));
-    PetscCall(KSPDestroy(&ksp));
-    PetscCall(VecDestroy(&b));
-    PetscCall(MatDestroy(&A));
-    PetscCall(DMDestroy(&da));
+    PetscCall(DestroyAll(&ksp, &b, &A, &da));
   }
   PetscFunctionReturn(0);
 }
@@ -206,10 +201,7 @@ static PetscErrorCode ColumnIdentities(DM da, Mat A, PC pc, Vec labels, PetscInt
   PetscCall(PCDeflSubCorrect(pc, Az, y));
   PetscCall(VecAXPY(y, -1, z));
   PetscCall(Small(y, z, &most[2]));
-  PetscCall(VecDestroy(&z));
-  PetscCall(VecDestroy(&Az));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&r));
+  PetscCall(DestroyAll(&z, &Az, &y, &r));
   PetscFunctionReturn(0);
 }
 
@@ -246,11 +238,7 @@ static PetscErrorCode OperatorIdentities(DM da, Mat A, PC pc, Vec labels, PetscR
   PetscCall(VecDot(x, Py, &b));
   PetscCall(VecNorm(Px, NORM_2, &size[0]));
   most[2] = PetscAbsScalar(a - b) / (size[0] * size[1]);
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&Px));
-  PetscCall(VecDestroy(&Py));
-  PetscCall(VecDestroy(&w));
+  PetscCall(DestroyAll(&x, &y, &Px, &Py, &w));
   PetscFunctionReturn(0);
 }
 
@@ -277,8 +265,7 @@ static PetscErrorCode IdentitiesOf(const TwoPhase *t, PCDeflSubType type, PetscB
     PetscCall(VecGetLocalSize(b, &n));
     for (PetscInt i = start; i < start + n; i++)
       PetscCall(VecSetValue(labels, i, (PetscReal)(i * 7 % 5), INSERT_VALUES));
-    PetscCall(VecAssemblyBegin(labels));
-    PetscCall(VecAssemblyEnd(labels));
+    PetscCall(AssembleVec(labels));
     PetscCall(PCDeflSubSetLabels(pc, labels));
   }
   PetscCall(KSPSetUp(ksp));
@@ -297,11 +284,7 @@ static PetscErrorCode IdentitiesOf(const TwoPhase *t, PCDeflSubType type, PetscB
                         others[2] < 1e-10 ? "yes" : "NO"));
   for (int i = 0; i < 3; i++)
     if (most[i] >= 1e-11) PetscCall(PetscInfo(pc, "%s: identity %d to %g\n", name, i, (double)most[i]));
-  PetscCall(VecDestroy(&labels));
-  PetscCall(VecDestroy(&b));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&labels, &b, &ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -371,16 +354,9 @@ static PetscErrorCode Transposed(void)
   PetscCall(VecDot(x, My, &b));
   PetscCall(PCApply(pc, y, My));
   PetscCall(VecDot(x, My, &c));
-  PetscCall(PoissonClaim((PetscBool)(PetscAbsScalar(a - b) < 1e-10 * PetscAbsScalar(a) &&
-                                     PetscAbsScalar(a - c) > 1e-4 * PetscAbsScalar(a)),
-                         "the transpose is the adjoint where the inner preconditioner is not symmetric"));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&Mx));
-  PetscCall(VecDestroy(&My));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(PetscAbsScalar(a - b) < 1e-10 * PetscAbsScalar(a) && PetscAbsScalar(a - c) > 1e-4 * PetscAbsScalar(a),
+                  "the transpose is the adjoint where the inner preconditioner is not symmetric"));
+  PetscCall(DestroyAll(&ksp, &x, &y, &Mx, &My, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -437,15 +413,12 @@ static PetscErrorCode Line(void)
     if (i) PetscCall(MatSetValue(A, i, i - 1, -w[(i + 5) % 6], INSERT_VALUES));
     if (i < t.n - 1) PetscCall(MatSetValue(A, i, i + 1, -w[i % 6], INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
   PetscCall(PCDeflSubSetBoxes(pc, 2, 0, 0));
   PetscCall(KSPSetUp(ksp));
   PetscCall(LookAtLabels(&t, da, pc, "a line"));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -485,10 +458,7 @@ static PetscErrorCode SmallDifferences(void)
     PetscCall(PCDeflSubSetBoxes(pc, cases[i].boxes, cases[i].boxes, 0));
     PetscCall(KSPSetUp(ksp));
     PetscCall(LookAtLabels(&t, da, pc, cases[i].name));
-    PetscCall(KSPDestroy(&ksp));
-    PetscCall(VecDestroy(&b));
-    PetscCall(MatDestroy(&A));
-    PetscCall(DMDestroy(&da));
+    PetscCall(DestroyAll(&ksp, &b, &A, &da));
   }
   PetscFunctionReturn(0);
 }
@@ -555,9 +525,7 @@ static PetscErrorCode Table(PetscBool withblocks)
       PetscCall(KSPDestroy(&ksp));
     }
   }
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -584,10 +552,7 @@ static PetscErrorCode Contrasts(PCDeflSubType type, PetscBool closed, PetscBool 
     PetscCall(PCDeflSubSetBoxes(pc, 8, 8, 0));
     PetscCall(KSPSetFromOptions(ksp));
     PetscCall(Iterations(ksp, b, &its[i]));
-    PetscCall(KSPDestroy(&ksp));
-    PetscCall(VecDestroy(&b));
-    PetscCall(MatDestroy(&A));
-    PetscCall(DMDestroy(&da));
+    PetscCall(DestroyAll(&ksp, &b, &A, &da));
   }
   PetscFunctionReturn(0);
 }
@@ -611,13 +576,11 @@ static PetscErrorCode Contrast(PetscBool show)
       if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s means, %s: ", problem % 2 ? "closed" : "Dirichlet",
                             problem / 2 ? "harmonic" : "arithmetic", PCDeflSubTypes[type]));
-      if (type == PC_DEFLSUB_BOX)
-        PetscCall(PoissonClaim((PetscBool)(its[6] > 1.3 * its[0]), "iterations grow with the contrast"));
+      if (type == PC_DEFLSUB_BOX) PetscCall(Claim(its[6] > 1.3 * its[0], "iterations grow with the contrast"));
       else
-        PetscCall(PoissonClaim((PetscBool)(least > 0 && most <= 1.05 * least && most <= 1.2 * its[0] &&
-                                           PetscAbsInt(its[1] - its[2]) <= 6 && its[7] > 0 &&
-                                           PetscAbsInt(its[7] - its[8]) <= 2),
-                               "iterations are the same from 10 to 1e6, and 6 others at most at 3"));
+        PetscCall(Claim(least > 0 && most <= 1.05 * least && most <= 1.2 * its[0] &&
+                            PetscAbsInt(its[1] - its[2]) <= 6 && its[7] > 0 && PetscAbsInt(its[7] - its[8]) <= 2,
+                        "iterations are the same from 10 to 1e6, and 6 others at most at 3"));
     }
   }
   PetscFunctionReturn(0);
@@ -704,13 +667,7 @@ static PetscErrorCode EnergyIterations(const TwoPhase *t, Vec labels, Vec *found
   PetscCall(Iterations(ksp, b, its));
   if (found) PetscCall(VecDuplicate(b, found));
   if (found) PetscCall(PCDeflSubGetLabels(pc, *found));
-  PetscCall(VecDestroy(&e.exact));
-  PetscCall(VecDestroy(&e.error));
-  PetscCall(VecDestroy(&e.work));
-  PetscCall(VecDestroy(&b));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&e.exact, &e.error, &e.work, &b, &ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -740,9 +697,9 @@ static PetscErrorCode Independent(PetscBool show)
     if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, subdomains %s: ", t.closed ? "closed" : "Dirichlet",
                           given ? "given" : "found"));
-    PetscCall(PoissonClaim((PetscBool)(least > 0 && most <= 1.05 * least),
-                           given ? "iterations from contrast 1 to 1e6 are the same to 5 %"
-                                 : "iterations from contrast 2 to 1e6 are the same to 5 %"));
+    PetscCall(Claim(least > 0 && most <= 1.05 * least, given
+                                                           ? "iterations from contrast 1 to 1e6 are the same to 5 %"
+                                                           : "iterations from contrast 2 to 1e6 are the same to 5 %"));
     PetscCall(VecDestroy(&labels));
   }
   PetscFunctionReturn(0);
@@ -769,8 +726,7 @@ static PetscErrorCode GiveLabels(PC pc, Vec b, int kind)
   PetscCall(VecDuplicate(b, &labels));
   PetscCall(VecGetOwnershipRange(b, &start, &end));
   for (PetscInt i = start; i < end; i++) PetscCall(VecSetValue(labels, i, (PetscReal)(i % 4), INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(labels));
-  PetscCall(VecAssemblyEnd(labels));
+  PetscCall(AssembleVec(labels));
   if (start == 0) {
     for (PetscInt i = 0; i < end; i++)
       PetscCall(VecSetValue(labels, i,
@@ -780,8 +736,7 @@ static PetscErrorCode GiveLabels(PC pc, Vec b, int kind)
                                         : i % 4,
                             INSERT_VALUES));
   }
-  PetscCall(VecAssemblyBegin(labels));
-  PetscCall(VecAssemblyEnd(labels));
+  PetscCall(AssembleVec(labels));
   if (kind == 2) PetscCall(VecScale(labels, 2));
   if (kind >= 5) {
     const PetscInt largest = sizeof(PetscInt) == 8 ? (PetscInt)INT64_MAX : (PetscInt)INT32_MAX;
@@ -798,8 +753,8 @@ static PetscErrorCode GiveLabels(PC pc, Vec b, int kind)
 
 static PetscErrorCode Refuse(const Refusal *r, Mat A, Vec b)
 {
-  char           words[POISSON_ERROR_LENGTH] = "", *found;
-  PetscErrorCode ierr                        = 0;
+  char           words[ERROR_LENGTH] = "", *found;
+  PetscErrorCode ierr                = 0;
   int            all;
   KSP            ksp;
   PC             pc;
@@ -814,7 +769,7 @@ static PetscErrorCode Refuse(const Refusal *r, Mat A, Vec b)
   PetscCall(PCDeflSubSetBoxes(pc, r->boxes[0], r->boxes[1], r->boxes[2]));
   if (r->adef2) PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_ADEF2));
   if (r->inverse) PetscCall(PCDeflSubSetCoarse(pc, PC_DEFLSUB_COARSE_INVERSE));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  PetscCall(PetscPushErrorHandler(KeepError, words));
   if (r->labels == 6) ierr = PCDeflSubSetType(pc, PC_DEFLSUB_USER);
   else if (r->labels) ierr = GiveLabels(pc, b, r->labels);
   if (!ierr) ierr = KSPSetUp(ksp);
@@ -824,11 +779,10 @@ static PetscErrorCode Refuse(const Refusal *r, Mat A, Vec b)
   PetscCall(PetscStrstr(words, r->expected, &found));
   all = ierr != 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, PETSC_COMM_WORLD));
-  PetscCall(PoissonClaim((PetscBool)(all && found), r->claim));
+  PetscCall(Claim(all && found, r->claim));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
   if (r->other) PetscCall(MatDestroy(&other));
-  PetscCall(VecDestroy(&x));
-  PetscCall(KSPDestroy(&ksp));
+  PetscCall(DestroyAll(&x, &ksp));
   PetscFunctionReturn(0);
 }
 
@@ -901,9 +855,7 @@ static PetscErrorCode Errors(void)
     }
     if (Refusals[i].baij) PetscCall(MatConvert(A, MATBAIJ, MAT_INPLACE_MATRIX, &A));
     PetscCall(Refuse(&Refusals[i], A, b));
-    PetscCall(VecDestroy(&b));
-    PetscCall(MatDestroy(&A));
-    PetscCall(DMDestroy(&da));
+    PetscCall(DestroyAll(&b, &A, &da));
   }
   PetscFunctionReturn(0);
 }
@@ -926,15 +878,14 @@ static PetscErrorCode StaysOnDevice(KSP ksp, Vec b, PetscBool *stays)
   PetscCall(PCApply(pc, r, z));
   PetscCall(VecGetOffloadMask(r, &mask[0]));
   PetscCall(VecGetOffloadMask(z, &mask[1]));
-  PetscCall(PoissonViewHas(pc, "on the device Z, A Z and their transposes are matrices of type seqaijcusparse", &says));
+  PetscCall(ViewHas(pc, "on the device Z, A Z and their transposes are matrices of type seqaijcusparse", &says));
   *stays = (PetscBool)(says && mask[0] == PETSC_OFFLOAD_GPU && mask[1] == PETSC_OFFLOAD_GPU);
-  PetscCall(VecDestroy(&r));
-  PetscCall(VecDestroy(&z));
+  PetscCall(DestroyAll(&r, &z));
   PetscFunctionReturn(0);
 }
 
 /* Of two residual histories, relative; below a part of the first residual rounding decides */
-static PetscReal LargestDifference(const PoissonResiduals *a, const PoissonResiduals *b)
+static PetscReal LargestDifference(const Residuals *a, const Residuals *b)
 {
   const PetscReal floor = 1e-4;
   PetscReal       most  = 0;
@@ -949,7 +900,7 @@ static PetscErrorCode CompareSolves(const TwoPhase *t, PCDeflSubFormType form, c
 {
   const PCDeflSubCoarseType coarse[] = {PC_DEFLSUB_COARSE_AUTO, PC_DEFLSUB_COARSE_FACTOR, PC_DEFLSUB_COARSE_INVERSE};
   const char               *closed   = t->closed ? ", closed" : "";
-  static PoissonResiduals   residuals[3];
+  static Residuals          residuals[3];
   PetscBool                 dense = PETSC_FALSE, same = PETSC_TRUE, stays = PETSC_TRUE;
   PetscReal                 most  = 0;
   TwoPhase                  other = *t;
@@ -977,10 +928,10 @@ static PetscErrorCode CompareSolves(const TwoPhase *t, PCDeflSubFormType form, c
       residuals[i].length = 0;
       PetscCall(PCDeflSubGetCoarse(pc, &got));
       if (got != coarse[i]) PetscCall(PCDeflSubSetCoarse(pc, coarse[i]));
-      PetscCall(KSPMonitorSet(ksp, PoissonMonitor, &residuals[i], NULL));
+      PetscCall(KSPMonitorSet(ksp, KeepResiduals, &residuals[i], NULL));
       PetscCall(Iterations(ksp, b, &its[i]));
       PetscCall(KSPMonitorCancel(ksp));
-      PetscCall(PoissonViewHas(
+      PetscCall(ViewHas(
           pc, cuda ? "E^-1 is a dense matrix of type seqdensecuda" : "E^-1 is a dense matrix of type seqdense with",
           &dense));
       same = (PetscBool)(same && dense == (PetscBool)(i == 2 || (i == 0 && cuda)));
@@ -993,17 +944,13 @@ static PetscErrorCode CompareSolves(const TwoPhase *t, PCDeflSubFormType form, c
     PetscCall(TwoPhaseAssemble(&other, da, A));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "form %s, %s%s: ", PCDeflSubFormTypes[form], name, closed));
-  PetscCall(
-      PoissonClaim((PetscBool)(same && most < 1e-6),
-                   "the dense inverse of E, only where it is asked for, and its factors have the same residuals"));
+  PetscCall(Claim(same && most < 1e-6,
+                  "the dense inverse of E, only where it is asked for, and its factors have the same residuals"));
   if (!same || most >= 1e-6)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  or iterations differ; residuals by %g\n", (double)most));
   if (cuda && form == PC_DEFLSUB_BNN) PetscCall(StaysOnDevice(ksp, b, &stays)); /* by the inverse, last */
   if (!stays) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  vectors leave the device\n"));
-  PetscCall(VecDestroy(&b));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -1025,23 +972,23 @@ static PetscErrorCode Inverse(void)
 /* A solver that is used again, and a new one, must have the same residuals */
 static PetscErrorCode CompareWithNew(KSP ksp, Mat A, Vec b, PCDeflSubType type, const char claim[])
 {
-  static PoissonResiduals used, fresh;
-  KSP                     other;
-  PC                      pc;
-  PetscInt                its;
+  static Residuals used, fresh;
+  KSP              other;
+  PC               pc;
+  PetscInt         its;
 
   PetscFunctionBeginUser;
   used.length = fresh.length = 0;
-  PetscCall(KSPMonitorSet(ksp, PoissonMonitor, &used, NULL));
+  PetscCall(KSPMonitorSet(ksp, KeepResiduals, &used, NULL));
   PetscCall(Iterations(ksp, b, &its));
   PetscCall(KSPMonitorCancel(ksp));
   PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &other, &pc));
   PetscCall(PCDeflSubSetType(pc, type));
   PetscCall(PCDeflSubSetBoxes(pc, 5, 5, 0));
-  PetscCall(KSPMonitorSet(other, PoissonMonitor, &fresh, NULL));
+  PetscCall(KSPMonitorSet(other, KeepResiduals, &fresh, NULL));
   PetscCall(Iterations(other, b, &its));
   PetscCall(KSPDestroy(&other));
-  PetscCall(PoissonClaimEqual(&used, &fresh, PETSC_TRUE, claim));
+  PetscCall(ClaimEqual(&used, &fresh, PETSC_TRUE, claim));
   PetscFunctionReturn(0);
 }
 
@@ -1074,8 +1021,8 @@ static PetscErrorCode ReuseOf(PCDeflSubType type)
                             (double)contrasts[i]));
     PetscCall(CompareWithNew(ksp, A, b, type, claim));
     PetscCall(KSPGetOperators(coarse, &E[1], NULL));
-    PetscCall(PoissonClaim((PetscBool)((E[0] == E[1]) == (type == PC_DEFLSUB_BOX || i == 1)),
-                           "  the pattern of E is kept where subdomains stay, and only there"));
+    PetscCall(Claim((E[0] == E[1]) == (type == PC_DEFLSUB_BOX || i == 1),
+                    "  the pattern of E is kept where subdomains stay, and only there"));
   }
   PetscCall(KSPReset(ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
@@ -1083,7 +1030,7 @@ static PetscErrorCode ReuseOf(PCDeflSubType type)
   PetscCall(PCDeflSubSetBoxes(pc, 3, 3, 0));
   PetscCall(Iterations(ksp, b, &its));
   PetscCall(PCDeflSubGetNumber(pc, &number, NULL));
-  PetscCall(PoissonClaim((PetscBool)(number < 25), "  other boxes count in the next solve"));
+  PetscCall(Claim(number < 25, "  other boxes count in the next solve"));
   PetscCall(PCDeflSubSetBoxes(pc, 5, 5, 0));
   PetscCall(CompareWithNew(ksp, A, b, type, "  after other boxes"));
   PetscCall(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
@@ -1094,12 +1041,8 @@ static PetscErrorCode ReuseOf(PCDeflSubType type)
   PetscCall(Iterations(ksp, b, &its));
   PetscCall(KSPGetOperators(coarse, &E[1], NULL));
   PetscCall(PetscObjectStateGet((PetscObject)E[1], &state[1]));
-  PetscCall(PoissonClaim((PetscBool)(its > 0 && E[0] == E[1] && state[0] == state[1]),
-                         "  a preconditioner that is reused is not set up"));
-  PetscCall(VecDestroy(&b));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(its > 0 && E[0] == E[1] && state[0] == state[1], "  a preconditioner that is reused is not set up"));
+  PetscCall(DestroyAll(&b, &ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -1125,8 +1068,7 @@ static PetscErrorCode OtherPairs(void)
   PetscCall(MatGetOwnershipRange(A, &start, &end));
   PetscCall(MatCreateVecs(A, &x, &b));
   for (PetscInt i = start; i < end; i++) PetscCall(VecSetValue(b, i, (PetscReal)i, INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(b));
-  PetscCall(VecAssemblyEnd(b));
+  PetscCall(AssembleVec(b));
   PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
   PetscCall(PCDeflSubSetLabels(pc, b));
   for (PetscInt step = 1; step <= 2; step++) {
@@ -1134,18 +1076,14 @@ static PetscErrorCode OtherPairs(void)
       for (PetscInt j = 0; j < 4; j++)
         PetscCall(MatSetValue(A, i, j, i == j ? 3.0 + i : (i ^ j) == step ? -2.0 : 0.0, INSERT_VALUES));
     }
-    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(AssembleMat(A));
     PetscCall(PCSetUp(pc));
     PetscCall(PCDeflSubCorrect(pc, b, x)); /* Z is the identity, and Q the inverse of A */
-    PetscCall(PoissonResidual(A, b, x, &relative));
+    PetscCall(RelativeResidual(A, b, x, &relative));
     right = (PetscBool)(right && relative < 1e-12);
   }
-  PetscCall(PoissonClaim(right, "user: other pairs of the same subdomains"));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(Claim(right, "user: other pairs of the same subdomains"));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A));
   PetscFunctionReturn(0);
 }
 
@@ -1171,20 +1109,16 @@ static PetscErrorCode Nested(void)
   PetscCall(PCReset(pc));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(Iterations(ksp, b, &its[1]));
-  PetscCall(PoissonClaim((PetscBool)(its[0] > 0 && its[1] > 0 && its[1] < its[0] / 2),
-                         "the inner preconditioner may be PCKCYCLE"));
+  PetscCall(Claim(its[0] > 0 && its[1] > 0 && its[1] < its[0] / 2, "the inner preconditioner may be PCKCYCLE"));
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_OFF));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(Iterations(ksp, b, &its[2]));
-  PetscCall(PoissonClaim((PetscBool)(its[2] > 0 && its[2] < 30), "PCDEFLSUB may be a smoother of PCKCYCLE"));
+  PetscCall(Claim(its[2] > 0 && its[2] < 30, "PCDEFLSUB may be a smoother of PCKCYCLE"));
   if (its[2] <= 0 || its[2] >= 30)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it needs %" PetscInt_FMT " iterations\n", its[2]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -1213,17 +1147,13 @@ static PetscErrorCode Solves(const TwoPhase *t, PCDeflSubFormType form, PetscBoo
   if (t->onesided) PetscCall(KSPSetType(ksp, KSPGMRES));
   if (t->onesided) PetscCall(KSPSetPCSide(ksp, PC_RIGHT));
   PetscCall(KSPSolve(ksp, b, x));
-  if (t->onesided) PetscCall(PoissonViewHas(pc, "the operator is not symmetric, as KSPCG needs it", &told));
+  if (t->onesided) PetscCall(ViewHas(pc, "the operator is not symmetric, as KSPCG needs it", &told));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(MatGetNullSpace(A, &nullspace));
   if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, b));
-  PetscCall(PoissonResidual(A, b, x, &relative));
-  PetscCall(PoissonClaim((PetscBool)(relative < 1e-7 && its < 200 && told), claim));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(RelativeResidual(A, b, x, &relative));
+  PetscCall(Claim(relative < 1e-7 && its < 200 && told, claim));
+  PetscCall(DestroyAll(&ksp, &b, &x, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -1255,11 +1185,7 @@ static PetscErrorCode Coefficient(void)
   PetscCall(PCDeflSubSetCoefficient(pc, NULL));
   PetscCall(PCSetUp(pc));
   PetscCall(LookAtLabels(&t, da, pc, "none"));
-  PetscCall(VecDestroy(&coefficient));
-  PetscCall(VecDestroy(&b));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&coefficient, &b, &ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -1292,15 +1218,11 @@ static PetscErrorCode Lone(PetscBool stencil, PetscBool diagonal, PCDeflSubCoars
   PetscCall(PCDeflSubSetCoarse(pc, coarse));
   PetscCall(VecSet(x, 0));
   PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(PoissonResidual(A, b, x, &relative));
+  PetscCall(RelativeResidual(A, b, x, &relative));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(PCDeflSubGetNumber(pc, NULL, &left));
-  PetscCall(PoissonClaim((PetscBool)(relative < 1e-12 && its <= 2 && left == 0), claim));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(relative < 1e-12 && its <= 2 && left == 0, claim));
+  PetscCall(DestroyAll(&ksp, &b, &x, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -1328,11 +1250,8 @@ static PetscErrorCode AllButSingular(void)
     PetscCall(PCDeflSubGetNumber(pc, NULL, &left[attached]));
     PetscCall(KSPDestroy(&ksp));
   }
-  PetscCall(
-      PoissonClaim((PetscBool)(left[1] == 1 && left[0] == 0), "sums of rows of 1e-10 are zero only with a null space"));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(left[1] == 1 && left[0] == 0, "sums of rows of 1e-10 are zero only with a null space"));
+  PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -1348,7 +1267,7 @@ static PetscErrorCode Events(void)
   PetscCall(PCSetType(pc, PCDEFLSUB));
   PetscCall(PCDestroy(&pc));
   PetscCall(PetscLogEventRegister("after", PC_CLASSID, &after));
-  PetscCall(PoissonClaim((PetscBool)(after == before + 1), "events are registered once"));
+  PetscCall(Claim(after == before + 1, "events are registered once"));
   PetscFunctionReturn(0);
 }
 

@@ -4,14 +4,14 @@ static char help[] = "Deflated PCG in all its forms: Algorithm 8 as printed, KSP
 #include "twophase.h"
 
 /* Norms agree to a part of a million, but for rounding of the first ones */
-static PetscErrorCode Agree(const PoissonResiduals *a, const PoissonResiduals *b, const char claim[])
+static PetscErrorCode Agree(const Residuals *a, const Residuals *b, const char claim[])
 {
   PetscBool holds = (PetscBool)(a->length == b->length && a->length > 10);
 
   PetscFunctionBeginUser;
   for (PetscInt i = 0; holds && i < a->length; i++)
     holds = (PetscBool)(PetscAbsReal(a->value[i] - b->value[i]) <= 1e-6 * a->value[i] + 1e-13 * a->value[0]);
-  PetscCall(PoissonClaim(holds, claim));
+  PetscCall(Claim(holds, claim));
   for (PetscInt i = 0; !holds && i < PetscMax(a->length, b->length); i++)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
                           i < b->length ? b->line[i] : ""));
@@ -19,13 +19,13 @@ static PetscErrorCode Agree(const PoissonResiduals *a, const PoissonResiduals *b
 }
 
 /* Solves from a start or from zero */
-static PetscErrorCode Run(KSP ksp, Vec b, Vec x, Vec start, PoissonResiduals *r)
+static PetscErrorCode Run(KSP ksp, Vec b, Vec x, Vec start, Residuals *r)
 {
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
   r->length = 0;
-  PetscCall(KSPMonitorSet(ksp, PoissonMonitor, r, NULL));
+  PetscCall(KSPMonitorSet(ksp, KeepResiduals, r, NULL));
   PetscCall(KSPSetInitialGuessNonzero(ksp, (PetscBool)(start != NULL)));
   if (start) PetscCall(VecCopy(start, x));
   PetscCall(KSPSetFromOptions(ksp));
@@ -53,13 +53,12 @@ static PetscErrorCode CreateZ(PC pc, Mat A, Mat *Z)
   for (PetscInt i = 0; i < n; i++) PetscCall(MatSetValue(*Z, start + i, labels[i], 1, INSERT_VALUES));
   PetscCall(ISRestoreIndices(is, &labels));
   PetscCall(ISDestroy(&is));
-  PetscCall(MatAssemblyBegin(*Z, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*Z, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*Z));
   PetscFunctionReturn(0);
 }
 
 /* PETSc's own deflation; its inner preconditioner is chosen by options */
-static PetscErrorCode RunDeflation(PC deflsub, Mat A, Vec b, Vec x, PetscReal rtol, PoissonResiduals *r)
+static PetscErrorCode RunDeflation(PC deflsub, Mat A, Vec b, Vec x, PetscReal rtol, Residuals *r)
 {
   KSP ksp;
   PC  pc;
@@ -67,34 +66,28 @@ static PetscErrorCode RunDeflation(PC deflsub, Mat A, Vec b, Vec x, PetscReal rt
 
   PetscFunctionBeginUser;
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij)); /* it knows no stencils */
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(MakeKSP(aij, KSPCG, PCDEFLATION, &ksp, &pc));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(ksp, rtol, 1e-50, 1e10, 1000));
-  PetscCall(KSPSetOperators(ksp, aij, aij));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCDEFLATION));
   PetscCall(CreateZ(deflsub, A, &Z));
   PetscCall(PCDeflationSetSpace(pc, Z, PETSC_FALSE));
   PetscCall(VecSet(x, 0)); /* PCDEFLATION adds its start to what stands there */
   PetscCall(Run(ksp, b, x, NULL, r));
-  PetscCall(MatDestroy(&Z));
-  PetscCall(MatDestroy(&aij));
-  PetscCall(KSPDestroy(&ksp));
+  PetscCall(DestroyAll(&Z, &aij, &ksp));
   PetscFunctionReturn(0);
 }
 
 /* All forms on one problem; PCDEFLATION stands no singular operator */
 static PetscErrorCode Forms(const TwoPhase *t, PCDeflSubType type, const char name[])
 {
-  const PetscReal  rtol = 1e-8;
-  PoissonResiduals printed, other;
-  DM               da;
-  Mat              A;
-  Vec              b, x, start, other_x;
-  KSP              ksp;
-  PC               pc;
-  PetscReal        relative;
+  const PetscReal rtol = 1e-8;
+  Residuals       printed, other;
+  DM              da;
+  Mat             A;
+  Vec             b, x, start, other_x;
+  KSP             ksp;
+  PC              pc;
+  PetscReal       relative;
 
   PetscFunctionBeginUser;
   PetscCall(TwoPhaseCreate(t, &da, &A, &b));
@@ -107,8 +100,8 @@ static PetscErrorCode Forms(const TwoPhase *t, PCDeflSubType type, const char na
                               t->dim == 3 ? 3 : 0));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", name));
   PetscCall(Run(ksp, b, x, NULL, &printed));
-  PetscCall(PoissonResidual(A, b, x, &relative));
-  PetscCall(PoissonClaim((PetscBool)(relative <= 2 * rtol), "  Algorithm 8 solves it"));
+  PetscCall(RelativeResidual(A, b, x, &relative));
+  PetscCall(Claim(relative <= 2 * rtol, "  Algorithm 8 solves it"));
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_ADEF2));
   PetscCall(Run(ksp, b, x, NULL, &other));
@@ -121,12 +114,11 @@ static PetscErrorCode Forms(const TwoPhase *t, PCDeflSubType type, const char na
   PetscCall(Run(ksp, b, x, start, &other));
   PetscCall(Agree(&printed, &other, "  KSPCG with bnn, started at Q b, has its residuals"));
   PetscCall(Run(ksp, b, x, NULL, &other));
-  PetscCall(PoissonClaim((PetscBool)(PetscAbsInt(other.length - printed.length) <= 2),
-                         "  KSPCG with bnn, started at 0, needs about as many iterations"));
+  PetscCall(Claim(PetscAbsInt(other.length - printed.length) <= 2,
+                  "  KSPCG with bnn, started at 0, needs about as many iterations"));
   PetscCall(VecSet(start, 3));
   PetscCall(VecSetValue(start, 0, -5, INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(start));
-  PetscCall(VecAssemblyEnd(start));
+  PetscCall(AssembleVec(start));
   PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_ADEF2));
   PetscCall(Run(ksp, b, other_x, start, &other));
   PetscCall(KSPSetType(ksp, KSPDPCG));
@@ -138,13 +130,7 @@ static PetscErrorCode Forms(const TwoPhase *t, PCDeflSubType type, const char na
     PetscCall(RunDeflation(pc, A, b, x, rtol, &other));
     PetscCall(Agree(&printed, &other, "  PCDEFLATION with the same Z has its residuals"));
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&other_x));
-  PetscCall(VecDestroy(&start));
-  PetscCall(VecDestroy(&b));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&x, &other_x, &start, &b, &ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -184,14 +170,11 @@ static PetscErrorCode Perturbed(void)
     PetscCall(PCSetType(coarsepc, PCNONE));
     PetscCall(KSPSetTolerances(coarse, 1e-8, 1e-50, PETSC_DEFAULT, 100));
     PetscCall(KSPSolve(ksp, b, x));
-    PetscCall(PoissonResidual(A, b, x, &relative));
-    PetscCall(PoissonClaim((PetscBool)((relative < 1e-10) == cases[i].expected), cases[i].claim));
+    PetscCall(RelativeResidual(A, b, x, &relative));
+    PetscCall(Claim((relative < 1e-10) == cases[i].expected, cases[i].claim));
     PetscCall(KSPDestroy(&ksp));
   }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -206,7 +189,7 @@ static PetscErrorCode Refusal(void)
   PC             pc;
   Mat            other;
   Vec            x;
-  char           words[POISSON_ERROR_LENGTH] = "", *found;
+  char           words[ERROR_LENGTH] = "", *found;
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
@@ -214,27 +197,17 @@ static PetscErrorCode Refusal(void)
   PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
   PetscCall(TwoPhaseCreateKSP(A, KSPDPCG, 1e-8, &ksp, &pc));
   PetscCall(PCSetType(pc, PCJACOBI));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = KSPSetUp(ksp);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(KSPSetUp(ksp), ierr, words);
   PetscCall(PetscStrstr(words, "its PC is of type jacobi: use -pc_type deflsub", &found));
-  PetscCall(
-      PoissonClaim((PetscBool)(ierr && found), "Algorithm 8 with another preconditioner is an error that says so"));
+  PetscCall(Claim(ierr && found, "Algorithm 8 with another preconditioner is an error that says so"));
   PetscCall(PCSetType(pc, PCDEFLSUB));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &other));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(KSPSetOperators(ksp, A, other));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = KSPSolve(ksp, b, x);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(KSPSolve(ksp, b, x), ierr, words);
   PetscCall(PetscStrstr(words, "KSPDPCG deflates the operator of the Krylov method", &found));
-  PetscCall(PoissonClaim((PetscBool)(ierr && found), "and so it is with another matrix for preconditioners"));
-  PetscCall(MatDestroy(&other));
-  PetscCall(VecDestroy(&x));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(ierr && found, "and so it is with another matrix for preconditioners"));
+  PetscCall(DestroyAll(&other, &x, &ksp, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 

@@ -98,13 +98,9 @@ static PetscErrorCode Renew(Mixture *m)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPDestroy(&m->ksp));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &m->ksp));
-  PetscCall(KSPSetType(m->ksp, KSPCG));
+  PetscCall(MakeKSP(m->A, KSPCG, PCKCYCLE, &m->ksp, &m->pc));
   PetscCall(KSPSetNormType(m->ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(m->ksp, 1e-8, 1e-300, PETSC_DEFAULT, 400));
-  PetscCall(KSPSetOperators(m->ksp, m->A, m->A));
-  PetscCall(KSPGetPC(m->ksp, &m->pc));
-  PetscCall(PCSetType(m->pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(m->ksp));
   PetscFunctionReturn(0);
 }
@@ -122,7 +118,7 @@ static PetscErrorCode Solve(Mixture *m, PetscBool *falls, PetscInt *its)
   PetscCall(KSPGetIterationNumber(m->ksp, its));
   PetscCall(PCKCycleGetFallback(m->pc, NULL, &inner));
   *falls = (PetscBool)(inner != NULL);
-  PetscCall(PoissonResidual(m->A, m->b, m->x, &residual));
+  PetscCall(RelativeResidual(m->A, m->b, m->x, &residual));
   if (reason < 0 || !(residual < 1e-7))
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  reason %d, residual %g, %" PetscInt_FMT " iterations\n", (int)reason,
                           (double)residual, *its));
@@ -138,10 +134,10 @@ static PetscErrorCode Claim(Mixture *m, PetscBool expected, PetscInt most, const
   PetscFunctionBeginUser;
   PetscCall(Renew(m));
   PetscCall(Solve(m, &falls, &its));
-  PetscCall(PoissonViewHas(m->pc, words, &has));
+  PetscCall(ViewHas(m->pc, words, &has));
   if (its > most) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " iterations\n", its));
   if (!has || falls != expected) PetscCall(PCView(m->pc, PETSC_VIEWER_STDOUT_WORLD));
-  PetscCall(PoissonClaim((PetscBool)(falls == expected && its <= most && has), claim));
+  PetscCall(Claim(falls == expected && its <= most && has, claim));
   PetscFunctionReturn(0);
 }
 
@@ -182,12 +178,12 @@ static PetscErrorCode TestStays(Mixture *m, PetscReal hard)
   PetscCall(Claim(m, PETSC_FALSE, 30, ": not more than", "cycles where they are fast"));
   PetscCall(Assemble(m, 0, 1));
   PetscCall(Claim(m, PETSC_FALSE, 12, "structured levels", "cycles where nothing jumps"));
-  PetscCall(PoissonViewHas(m->pc, "of noise", &has));
-  PetscCall(PoissonClaim((PetscBool)!has, "where nothing is measured"));
+  PetscCall(ViewHas(m->pc, "of noise", &has));
+  PetscCall(Claim(!has, "where nothing is measured"));
   PetscCall(Assemble(m, hard, CONTRAST));
   PetscCall(StaysWith(m, "-pc_kcycle_fallback", "off", "structured levels"));
   PetscCall(PCKCycleGetFallback(m->pc, &which, NULL));
-  PetscCall(PoissonClaim((PetscBool)(which == PC_KCYCLE_FALLBACK_OFF), "which is known"));
+  PetscCall(Claim(which == PC_KCYCLE_FALLBACK_OFF, "which is known"));
   PetscCall(StaysWith(m, "-pc_kcycle_kappa", "2", "kappa was chosen"));
   PetscCall(StaysWith(m, "-pc_kcycle_structured", "on", "structured levels were asked for"));
   PetscCall(StaysWith(m, "-mg_levels_ksp_max_it", "3", "smoothers or the coarsest solver were chosen"));
@@ -220,11 +216,10 @@ static PetscErrorCode TestRenewed(Mixture *m, PetscReal hard)
   PetscCall(MatScale(m->A, 3));
   PetscCall(Solve(m, &falls[1], &its[1]));
   PetscCall(PCKCycleGetFallback(m->pc, NULL, &inner));
-  PetscCall(PoissonClaim((PetscBool)(falls[0] && inner == before && PetscAbsInt(its[1] - its[0]) <= 1),
-                         "the same for other values"));
+  PetscCall(Claim(falls[0] && inner == before && PetscAbsInt(its[1] - its[0]) <= 1, "the same for other values"));
   PetscCall(Assemble(m, 0, 1));
   PetscCall(Solve(m, &falls[1], &its[1]));
-  PetscCall(PoissonClaim((PetscBool)(!falls[1] && its[1] <= 12), "cycles where the operator no longer asks"));
+  PetscCall(Claim(!falls[1] && its[1] <= 12, "cycles where the operator no longer asks"));
   PetscCall(Assemble(m, 0.5, CONTRAST));
   PetscCall(Renew(m));
   PetscCall(KSPSetTolerances(m->ksp, 0.1, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
@@ -235,8 +230,8 @@ static PetscErrorCode TestRenewed(Mixture *m, PetscReal hard)
   PetscCall(Solve(m, &falls[1], &its[1]));
   PetscCall(MatScale(m->A, 3));
   PetscCall(Solve(m, &falls[2], &its[2]));
-  PetscCall(PoissonClaim((PetscBool)(!falls[1] && 2 * its[1] > 3 * its[0] && falls[2] && its[2] <= 20),
-                         "measured again when iterations have grown"));
+  PetscCall(Claim(!falls[1] && 2 * its[1] > 3 * its[0] && falls[2] && its[2] <= 20,
+                  "measured again when iterations have grown"));
   PetscFunctionReturn(0);
 }
 
@@ -269,7 +264,7 @@ static PetscErrorCode TestKept(Mixture *m)
   PetscCall(KSPSetReusePreconditioner(m->ksp, PETSC_FALSE));
   PetscCall(KSPSolve(m->ksp, m->b, m->x));
   PetscCall(ApplyTo(m, x, &apart[1]));
-  PetscCall(PoissonClaim((PetscBool)(apart[0] < 1e-12 && apart[1] > 0.9), "kept with KSPSetReusePreconditioner()"));
+  PetscCall(Claim(apart[0] < 1e-12 && apart[1] > 0.9, "kept with KSPSetReusePreconditioner()"));
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(0);
 }
@@ -291,15 +286,13 @@ static PetscErrorCode TestBlock(Mixture *m)
     PetscCall(VecCopy(m->b, x));
     PetscCall(MatDenseRestoreColumnVecWrite(B, j, &x));
   }
-  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(B));
   PetscCall(PCMatApply(m->pc, B, X));
   PetscCall(MatDenseGetColumnVecRead(X, 1, &x));
   PetscCall(ApplyTo(m, x, &apart));
   PetscCall(MatDenseRestoreColumnVecRead(X, 1, &x));
-  PetscCall(PoissonClaim((PetscBool)(apart < 1e-12), "for several right sides"));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&X));
+  PetscCall(Claim(apart < 1e-12, "for several right sides"));
+  PetscCall(DestroyAll(&B, &X));
   PetscFunctionReturn(0);
 }
 
@@ -316,22 +309,22 @@ static PetscErrorCode TestUses(Mixture *m, PetscReal hard)
   PetscCall(Renew(m));
   PetscCall(Solve(m, &falls, &its[0]));
   PetscCall(KSPSolveTranspose(m->ksp, m->b, m->x));
-  PetscCall(PoissonResidual(m->A, m->b, m->x, &residual));
-  PetscCall(PoissonClaim((PetscBool)(falls && residual < 1e-7), "transposed"));
+  PetscCall(RelativeResidual(m->A, m->b, m->x, &residual));
+  PetscCall(Claim(falls && residual < 1e-7, "transposed"));
   PetscCall(TestBlock(m));
   PetscCall(TestKept(m));
   PetscCall(KSPSetType(m->ksp, KSPRICHARDSON));
   PetscCall(Solve(m, &falls, &its[1]));
-  PetscCall(PoissonClaim((PetscBool)(falls && its[1] > its[0] && its[1] < 100), "iterated"));
+  PetscCall(Claim(falls && its[1] > its[0] && its[1] < 100, "iterated"));
   PetscCall(KSPSetType(m->ksp, KSPCG));
   PetscCall(PCReset(m->pc));
   PetscCall(KSPSetOperators(m->ksp, m->A, m->A));
   PetscCall(PCKCycleGetFallback(m->pc, NULL, &inner));
   PetscCall(Solve(m, &falls, &its[1]));
-  PetscCall(PoissonClaim((PetscBool)(!inner && falls && its[1] == its[0]), "again after PCReset()"));
+  PetscCall(Claim(!inner && falls && its[1] == its[0], "again after PCReset()"));
   PetscCall(PCKCycleSetFallback(m->pc, PC_KCYCLE_FALLBACK_OFF));
   PetscCall(Solve(m, &falls, &its[1]));
-  PetscCall(PoissonClaim((PetscBool)(!falls && its[1] > its[0]), "cycles when it is switched off"));
+  PetscCall(Claim(!falls && its[1] > its[0], "cycles when it is switched off"));
   PetscCall(PCKCycleSetFallback(m->pc, PC_KCYCLE_FALLBACK_AUTO));
   PetscCall(MatScale(m->A, 2));
   PetscCall(Solve(m, &falls, &its[1]));
@@ -339,8 +332,8 @@ static PetscErrorCode TestUses(Mixture *m, PetscReal hard)
   PetscCall(PCMGGetSmoother(m->pc, nlevels - 1, &smoother));
   PetscCall(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
   PetscCall(Solve(m, &falls, &its[1]));
-  PetscCall(PoissonViewHas(m->pc, "smoothers or the coarsest solver were chosen", &same));
-  PetscCall(PoissonClaim((PetscBool)(!falls && same), "cycles when the program has chosen a smoother"));
+  PetscCall(ViewHas(m->pc, "smoothers or the coarsest solver were chosen", &same));
+  PetscCall(Claim(!falls && same, "cycles when the program has chosen a smoother"));
   PetscFunctionReturn(0);
 }
 
@@ -362,11 +355,7 @@ int main(int argc, char **argv)
   if (!strcmp(test, "renewed")) PetscCall(TestRenewed(&m, hard));
   if (!strcmp(test, "uses")) PetscCall(TestUses(&m, hard));
   if (!strcmp(test, "without")) PetscCall(TestWithout(&m, hard));
-  PetscCall(KSPDestroy(&m.ksp));
-  PetscCall(VecDestroy(&m.b));
-  PetscCall(VecDestroy(&m.x));
-  PetscCall(MatDestroy(&m.A));
-  PetscCall(DMDestroy(&m.da));
+  PetscCall(DestroyAll(&m.ksp, &m.b, &m.x, &m.A, &m.da));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -135,8 +135,7 @@ static PetscErrorCode Assemble(const Operator *o, DM da, Mat A)
       }
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -165,9 +164,7 @@ static PetscErrorCode Create(Operator *o, MatType type, DM *da, Mat *A, PetscBoo
 static PetscErrorCode CreatePC(Mat A, PC *pc)
 {
   PetscFunctionBeginUser;
-  PetscCall(PCCreate(PetscObjectComm((PetscObject)A), pc));
-  PetscCall(PCSetType(*pc, PCFASTPOISSON));
-  PetscCall(PCSetOperators(*pc, A, A));
+  PetscCall(MakePC(A, PCFASTPOISSON, pc));
   PetscCall(PCSetFromOptions(*pc));
   PetscFunctionReturn(0);
 }
@@ -215,9 +212,7 @@ static PetscErrorCode SolveError(PC pc, Mat A, DM da, PetscBool transpose, Petsc
   PetscCall(VecNorm(y, NORM_INFINITY, error));
   *error /= norm;
   if (zero <= 1e-14 * one && transpose) *error = 0;
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&y));
+  PetscCall(DestroyAll(&x, &b, &y));
   PetscFunctionReturn(0);
 }
 
@@ -250,9 +245,7 @@ static PetscErrorCode TestCase(Operator *o, MatType type, PetscReal *most)
     if (!(error <= 1e-12)) PetscCall(ShowCase(o, t ? "transposed" : "solution", error));
     *most = PetscMax(*most, error);
   }
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&pc, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -332,11 +325,9 @@ static PetscErrorCode TestShifts(void)
     PetscCall(CreatePC(A, &pc));
     PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
     most = PetscMax(most, error);
-    PetscCall(PCDestroy(&pc));
-    PetscCall(MatDestroy(&A));
-    PetscCall(DMDestroy(&da));
+    PetscCall(DestroyAll(&pc, &A, &da));
   }
-  PetscCall(PoissonClaim((PetscBool)(most <= 1e-11), "shifts, indefinite or small: errors below 1e-11"));
+  PetscCall(Claim(most <= 1e-11, "shifts, indefinite or small: errors below 1e-11"));
   o.sigma = 0;
   PetscCall(CreateSimple(2, 12, (Kind){"nn", PETSC_FALSE}, MATAIJ, &o, &da, &A));
   PetscCall(MatShift(A, -2 * (0.5 + GridHash(2, 0, 1, 1)) * (1 - PetscCosReal(PETSC_PI / 2))));
@@ -350,16 +341,10 @@ static PetscErrorCode TestShifts(void)
   PetscCall(VecAXPY(r, -1, b));
   PetscCall(VecNorm(r, NORM_2, &residual));
   PetscCall(VecNorm(b, NORM_2, &norm));
-  PetscCall(
-      PoissonClaim((PetscBool)(residual <= 1e-12 * norm), "singular by its shift: what has a solution is solved"));
-  PetscCall(PoissonViewHas(pc, "DCT-II", &same));
-  PetscCall(PoissonClaim(same, "with transforms in all directions"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&r));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(residual <= 1e-12 * norm, "singular by its shift: what has a solution is solved"));
+  PetscCall(ViewHas(pc, "DCT-II", &same));
+  PetscCall(Claim(same, "with transforms in all directions"));
+  PetscCall(DestroyAll(&x, &b, &r, &pc, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -435,23 +420,15 @@ static PetscErrorCode SmoothIterations(const Smooth *s, MatType type, PetscInt *
     PetscCall(MatNullSpaceRemove(constants, b));
     PetscCall(MatNullSpaceDestroy(&constants));
   }
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(MakeKSP(A, KSPCG, PCFASTPOISSON, &ksp, &pc));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCFASTPOISSON));
   PetscCall(PCFastPoissonSetApproximate(pc, PETSC_TRUE));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, its));
   if (reason <= 0) *its = 1000;
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -470,28 +447,27 @@ static PetscErrorCode TestNearest(MatType type)
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: case %" PetscInt_FMT ": %" PetscInt_FMT " iterations\n", s, its));
     most = PetscMax(most, its);
   }
-  PetscCall(
-      PoissonClaim((PetscBool)(most < 20), "smooth coefficients, 10:1: CG takes fewer than 20 iterations for 1e-8"));
+  PetscCall(Claim(most < 20, "smooth coefficients, 10:1: CG takes fewer than 20 iterations for 1e-8"));
   PetscCall(SmoothIterations(&steep, type, &hard));
-  PetscCall(PoissonClaim((PetscBool)(hard < 60), "1000:1: fewer than 60"));
+  PetscCall(Claim(hard < 60, "1000:1: fewer than 60"));
   for (PetscInt s = 0; s < 2; s++) {
     const Smooth smooth = {2, s ? 80 : 40, PETSC_FALSE, 10};
 
     PetscCall(SmoothIterations(&smooth, type, &sizes[s]));
   }
-  PetscCall(PoissonClaim((PetscBool)(sizes[1] <= sizes[0] + 2), "as many on a finer grid"));
+  PetscCall(Claim(sizes[1] <= sizes[0] + 2, "as many on a finer grid"));
   PetscCall(SmoothIterations(&constant, type, &its));
-  PetscCall(PoissonClaim((PetscBool)(its == 1), "a separable operator is solved exactly"));
+  PetscCall(Claim(its == 1, "a separable operator is solved exactly"));
   PetscFunctionReturn(0);
 }
 
 /* New values of the same kind, of another kind, of none, and good ones again; the same PC */
 static PetscErrorCode TestReuse(MatType type)
 {
-  Operator          o                           = {.factor = 1};
-  const MatStencil  at                          = {0, 1, 1, 0};
-  const PetscScalar nine                        = 9;
-  char              words[POISSON_ERROR_LENGTH] = "";
+  Operator          o                   = {.factor = 1};
+  const MatStencil  at                  = {0, 1, 1, 0};
+  const PetscScalar nine                = 9;
+  char              words[ERROR_LENGTH] = "";
   PetscReal         error, most = 0;
   PetscErrorCode    ierr;
   PetscBool         has;
@@ -505,8 +481,8 @@ static PetscErrorCode TestReuse(MatType type)
   PetscCall(CreateSimple(2, 9, kinds[0], type, &o, &da, &A));
   PetscCall(CreatePC(A, &pc));
   PetscCall(SolveError(pc, A, da, PETSC_FALSE, &most));
-  PetscCall(PoissonViewHas(pc, "x: 9 points, constant, Dirichlet to Dirichlet: DST-I", &has));
-  PetscCall(PoissonClaim(has, "a constant direction is recognised"));
+  PetscCall(ViewHas(pc, "x: 9 points, constant, Dirichlet to Dirichlet: DST-I", &has));
+  PetscCall(Claim(has, "a constant direction is recognised"));
   PetscCall(MatScale(A, 3));
   PetscCall(MatShift(A, 0.5));
   PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
@@ -518,36 +494,30 @@ static PetscErrorCode TestReuse(MatType type)
   PetscCall(Assemble(&o, da, A));
   PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
   most = PetscMax(most, error);
-  PetscCall(PoissonViewHas(pc, "x: 9 points, arbitrary: eigenvectors", &has));
-  PetscCall(PoissonClaim(has, "and one that is not"));
-  PetscCall(PoissonClaim((PetscBool)(most <= 1e-12), "new values, and new kinds, are solved"));
+  PetscCall(ViewHas(pc, "x: 9 points, arbitrary: eigenvectors", &has));
+  PetscCall(Claim(has, "and one that is not"));
+  PetscCall(Claim(most <= 1e-12, "new values, and new kinds, are solved"));
   PetscCall(MatGetOwnershipRange(A, &start, NULL));
   if (!start) PetscCall(MatSetValuesStencil(A, 1, &at, 1, &at, &nine, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscCall(GridRows(da, 90, &row));
   PetscCall(PetscSNPrintf(expected, sizeof(expected), "row %" PetscInt_FMT ", column %" PetscInt_FMT " has 9", row[10],
                           row[10]));
   PetscCall(PetscFree(row));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = PCSetUp(pc);
-  PetscCall(PetscPopErrorHandler());
-  PetscCall(PoissonClaim((PetscBool)(ierr && strstr(words, expected)),
-                         "an entry that does not fit is an error that names it"));
+  KeepErrorOf(PCSetUp(pc), ierr, words);
+  PetscCall(Claim(ierr && strstr(words, expected), "an entry that does not fit is an error that names it"));
   PetscCall(Assemble(&o, da, A));
   PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
-  PetscCall(PoissonClaim((PetscBool)(error <= 1e-12), "and nothing is lost"));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(error <= 1e-12, "and nothing is lost"));
+  PetscCall(DestroyAll(&pc, &A, &da));
   PetscFunctionReturn(0);
 }
 
 /* A file of FFTW's wisdom is written, read, damaged and refused */
 static PetscErrorCode TestWisdom(void)
 {
-  Operator       o                           = {.factor = 1};
-  char           words[POISSON_ERROR_LENGTH] = "", file[] = "fastpoisson.wisdom";
+  Operator       o                   = {.factor = 1};
+  char           words[ERROR_LENGTH] = "", file[] = "fastpoisson.wisdom";
   const char    *name;
   PetscReal      error;
   PetscErrorCode ierr;
@@ -561,21 +531,18 @@ static PetscErrorCode TestWisdom(void)
   PetscCall(CreateSimple(2, 9, kinds[0], MATAIJ, &o, &da, &A));
   PetscCall(CreatePC(A, &pc));
   PetscCall(PCFastPoissonSetWisdomSave(pc, file));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = PCSetUp(pc);
-  PetscCall(PetscPopErrorHandler());
-  PetscCall(PoissonClaim((PetscBool)(ierr && strstr(words, "-pc_fastpoisson_effort measure")),
-                         "wisdom without measuring is an error"));
+  KeepErrorOf(PCSetUp(pc), ierr, words);
+  PetscCall(Claim(ierr && strstr(words, "-pc_fastpoisson_effort measure"), "wisdom without measuring is an error"));
   PetscCall(PCFastPoissonSetEffort(pc, PC_FASTPOISSON_MEASURE));
   PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
   PetscCall(PCFastPoissonGetWisdomSave(pc, &name));
-  PetscCall(PoissonClaim((PetscBool)(error <= 1e-12 && !strcmp(name, file)), "measured, and written"));
+  PetscCall(Claim(error <= 1e-12 && !strcmp(name, file), "measured, and written"));
   PetscCall(PCFastPoissonSetWisdomSave(pc, ""));
   PetscCall(PCFastPoissonSetWisdomLoad(pc, file));
   PetscCall(PCFastPoissonSetEffort(pc, PC_FASTPOISSON_PATIENT));
   PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
   PetscCall(PCFastPoissonGetWisdomLoad(pc, &name));
-  PetscCall(PoissonClaim((PetscBool)(error <= 1e-12 && !strcmp(name, file)), "and read"));
+  PetscCall(Claim(error <= 1e-12 && !strcmp(name, file), "and read"));
   for (PetscInt t = 0; t < 2; t++) {
     if (!rank && !t) {
       FILE *f = fopen(file, "w");
@@ -584,15 +551,11 @@ static PetscErrorCode TestWisdom(void)
     } else if (!rank) (void)remove(file);
     PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
     PetscCall(PCFastPoissonSetEffort(pc, t ? PC_FASTPOISSON_ESTIMATE : PC_FASTPOISSON_MEASURE));
-    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-    ierr = PCSetUp(pc);
-    PetscCall(PetscPopErrorHandler());
-    PetscCall(PoissonClaim((PetscBool)(ierr && strstr(words, t ? "cannot be read" : "is damaged")),
-                           t ? "a file that is not there is an error" : "a damaged one is an error"));
+    KeepErrorOf(PCSetUp(pc), ierr, words);
+    PetscCall(Claim(ierr && strstr(words, t ? "cannot be read" : "is damaged"),
+                    t ? "a file that is not there is an error" : "a damaged one is an error"));
   }
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&pc, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -641,8 +604,7 @@ static PetscErrorCode Boxes(PetscInt dof, PetscInt width, PetscInt n, DM *da, Ma
     for (PetscInt j = PetscMax(0, i - width); j <= PetscMin(dof * n - 1, i + width); j++)
       PetscCall(MatSetValue(*A, i, j, i == j ? 4 : -1, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
 
@@ -676,8 +638,7 @@ static PetscErrorCode MakeOtherSize(DM *da, Mat *A, PC pc)
   PetscFunctionBeginUser;
   PetscCall(Boxes(1, 1, 12, da, A));
   PetscCall(PCSetDM(pc, *da));
-  PetscCall(DMDestroy(da));
-  PetscCall(MatDestroy(A));
+  PetscCall(DestroyAll(da, A));
   PetscCall(Boxes(1, 1, 13, da, A));
   PetscFunctionReturn(0);
 }
@@ -711,8 +672,7 @@ static PetscErrorCode MakeOneWay(DM *da, Mat *A, PC pc)
   PetscCall(Boxes(1, 1, 12, da, A));
   PetscCall(MatGetOwnershipRange(*A, &start, NULL));
   if (!start) PetscCall(MatSetValue(*A, 3, 4, 0, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
 
@@ -754,7 +714,7 @@ static PetscErrorCode TestRefusals(void)
 {
   PetscFunctionBeginUser;
   for (size_t r = 0; r < sizeof(refusals) / sizeof(refusals[0]); r++) {
-    char           words[POISSON_ERROR_LENGTH] = "";
+    char           words[ERROR_LENGTH] = "";
     PetscErrorCode ierr;
     DM             da;
     Mat            A;
@@ -764,14 +724,10 @@ static PetscErrorCode TestRefusals(void)
     PetscCall(PCSetType(pc, PCFASTPOISSON));
     PetscCall(refusals[r].create(&da, &A, pc));
     PetscCall(PCSetOperators(pc, A, A));
-    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-    ierr = PCSetUp(pc);
-    PetscCall(PetscPopErrorHandler());
-    PetscCall(PoissonClaim((PetscBool)(ierr && strstr(words, refusals[r].words)), refusals[r].words));
+    KeepErrorOf(PCSetUp(pc), ierr, words);
+    PetscCall(Claim(ierr && strstr(words, refusals[r].words), refusals[r].words));
     if (!strstr(words, refusals[r].words)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
-    PetscCall(PCDestroy(&pc));
-    PetscCall(MatDestroy(&A));
-    PetscCall(DMDestroy(&da));
+    PetscCall(DestroyAll(&pc, &A, &da));
   }
   PetscFunctionReturn(0);
 }
@@ -797,42 +753,31 @@ static PetscErrorCode TestNaN(void)
   PetscCall(VecSet(b, 1));
   PetscCall(MatGetOwnershipRange(A, &start, NULL));
   if (!start) PetscCall(MatSetValue(A, 1, 0, 0 / zero, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPPREONLY));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCFASTPOISSON));
+  PetscCall(AssembleMat(A));
+  PetscCall(MakeKSP(A, KSPPREONLY, PCFASTPOISSON, &ksp, &pc));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason[0]));
-  PetscCall(PoissonViewHas(pc, "has a NaN or Inf in row 1, column 0", &has));
+  PetscCall(ViewHas(pc, "has a NaN or Inf in row 1, column 0", &has));
   PetscCall(Assemble(&o, da, A));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason[1]));
-  PetscCall(PoissonClaim((PetscBool)(reason[0] == KSP_DIVERGED_PC_FAILED && has && reason[1] > 0),
-                         "a NaN ends the solve, the view says where, repaired it is solved"));
+  PetscCall(Claim(reason[0] == KSP_DIVERGED_PC_FAILED && has && reason[1] > 0,
+                  "a NaN ends the solve, the view says where, repaired it is solved"));
   PetscCall(PetscFPTrapPop());
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
 /* Of complex numbers, or without FFTW */
 static PetscErrorCode TestMissing(void)
 {
-  char           words[POISSON_ERROR_LENGTH] = "";
+  char           words[ERROR_LENGTH] = "";
   PetscErrorCode ierr;
   PC             pc;
 
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = PCSetType(pc, PCFASTPOISSON);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(PCSetType(pc, PCFASTPOISSON), ierr, words);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", ierr ? "an error: " : "no error", words));
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(0);
@@ -867,24 +812,21 @@ static PetscErrorCode TestNoCopies(PC pc, Mat A, DM da)
   PetscCall(PCApply(pc, b, x));
   PetscCall(PCApplyTranspose(pc, b, x));
   Copies(behind);
-  PetscCall(PoissonViewHas(pc, "solves vectors of a device there", &has));
-  PetscCall(PoissonClaim((PetscBool)(has && before[0] == behind[0] && before[1] == behind[1]),
-                         "solves are on the device, and copy nothing"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(ViewHas(pc, "solves vectors of a device there", &has));
+  PetscCall(
+      Claim(has && before[0] == behind[0] && before[1] == behind[1], "solves are on the device, and copy nothing"));
+  PetscCall(DestroyAll(&x, &b));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode TestRefused(PC pc, Vec b, Vec x, const char expected[])
 {
-  char           words[POISSON_ERROR_LENGTH] = "";
+  char           words[ERROR_LENGTH] = "";
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = PCApply(pc, b, x);
-  PetscCall(PetscPopErrorHandler());
-  PetscCall(PoissonClaim((PetscBool)(ierr && strstr(words, expected)), expected));
+  KeepErrorOf(PCApply(pc, b, x), ierr, words);
+  PetscCall(Claim(ierr && strstr(words, expected), expected));
   PetscFunctionReturn(0);
 }
 
@@ -913,20 +855,13 @@ static PetscErrorCode TestSides(PC pc, Mat A, DM da)
   PetscCall(VecAXPY(hy, -1, hx));
   PetscCall(VecNorm(hy, NORM_INFINITY, &error));
   PetscCall(VecNorm(hx, NORM_INFINITY, &norm));
-  PetscCall(PoissonClaim((PetscBool)(error <= 1e-12 * norm), "vectors of the host are solved there"));
+  PetscCall(Claim(error <= 1e-12 * norm, "vectors of the host are solved there"));
   PetscCall(TestRefused(pc, hb, x, "One of these vectors is on a device"));
   PetscCall(CreatePC(H, &other));
   PetscCall(PCSetUp(other));
   PetscCall(VecSet(b, 1));
   PetscCall(TestRefused(other, b, x, "that PCFASTPOISSON knows of the operator and its DMDA are not"));
-  PetscCall(PCDestroy(&other));
-  PetscCall(MatDestroy(&H));
-  PetscCall(DMDestroy(&host));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&hx));
-  PetscCall(VecDestroy(&hb));
-  PetscCall(VecDestroy(&hy));
+  PetscCall(DestroyAll(&other, &H, &host, &x, &b, &hx, &hb, &hy));
   PetscFunctionReturn(0);
 }
 
@@ -946,10 +881,8 @@ static PetscErrorCode TestDevice(MatType type)
   PetscCall(TestSides(pc, A, da));
   PetscCall(MatScale(A, 3));
   PetscCall(SolveError(pc, A, da, PETSC_FALSE, &most));
-  PetscCall(PoissonClaim((PetscBool)(most <= 1e-12), "new values are solved"));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(most <= 1e-12, "new values are solved"));
+  PetscCall(DestroyAll(&pc, &A, &da));
   PetscFunctionReturn(0);
 }
 

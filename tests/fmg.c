@@ -64,11 +64,7 @@ static PetscErrorCode Errors(Poisson *p, PetscReal *fmg, PetscReal *discrete)
   PetscCall(VecNorm(x, NORM_2, discrete));
   *fmg /= PetscSqrtReal((PetscReal)size);
   *discrete /= PetscSqrtReal((PetscReal)size);
-  PetscCall(VecDestroy(&exact));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&exact, &b, &x, &ksp, &da));
   PetscFunctionReturn(0);
 }
 
@@ -88,8 +84,8 @@ static PetscErrorCode Order(Poisson *p)
                             p->n, (double)fmg[i], (double)discrete[i]));
   }
   factor = discrete[1] / discrete[2];
-  PetscCall(PoissonClaim(near, "error of one application below twice the discretisation error"));
-  PetscCall(PoissonClaim((PetscBool)(factor > 3.8 && factor < 4.1), "which is of order 2"));
+  PetscCall(Claim(near, "error of one application below twice the discretisation error"));
+  PetscCall(Claim(factor > 3.8 && factor < 4.1, "which is of order 2"));
   PetscFunctionReturn(0);
 }
 
@@ -130,8 +126,7 @@ static PetscErrorCode FillTable(PetscInt dim, PetscReal h, DM da, Mat A, Vec exa
     }
   }
   PetscCall(VecRestoreArrayWrite(exact, &a));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscCall(VecAXPBY(rhs, h * h * dim * PETSC_PI * PETSC_PI, 0.0, exact));
   PetscFunctionReturn(0);
 }
@@ -153,25 +148,18 @@ static PetscErrorCode Table(PetscInt dim, PetscInt L, PetscReal expected)
   PetscCall(VecDuplicate(exact, &b));
   PetscCall(VecDuplicate(exact, &x));
   PetscCall(FillTable(dim, h, da, A, exact, b));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCMGSetType(pc, PC_MG_FULL));
-  PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCApply(pc, b, x));
   PetscCall(VecAXPY(x, -1.0, exact));
   PetscCall(VecNorm(x, NORM_2, &error));
   error *= PetscPowReal(h / (1 + h), dim / 2.0); /* the table divides by (2^L + 1)^dim */
-  PetscCall(PoissonClaim((PetscBool)(PetscAbsReal(error - expected) < 0.0005 * expected),
-                         "the error of one application is the table's, to all its digits"));
+  PetscCall(Claim(PetscAbsReal(error - expected) < 0.0005 * expected,
+                  "the error of one application is the table's, to all its digits"));
   if (!(PetscAbsReal(error - expected) < 0.0005 * expected))
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it is %.4e instead of %.4e\n", (double)error, (double)expected));
-  PetscCall(VecDestroy(&exact));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&exact, &b, &x, &pc, &A, &da));
   PetscFunctionReturn(0);
 }
 

@@ -176,8 +176,7 @@ static PetscErrorCode Assemble(const Problem *p, DM da, Mat A, Vec b, Vec u, Vec
   PetscCall(VecRestoreArrayWrite(volume, &va));
   PetscCall(VecRestoreArrayWrite(u, &ua));
   PetscCall(VecRestoreArrayWrite(b, &ba));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -215,12 +214,8 @@ static PetscErrorCode Solve(Mat A, PCKCycleFMGInterpolationType interpolation, P
   PC  pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, once ? KSPPREONLY : KSPFGMRES));
+  PetscCall(MakeKSP(A, once ? KSPPREONLY : KSPFGMRES, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetTolerances(ksp, 1e-11, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(PCMGSetType(pc, PC_MG_FULL));
   PetscCall(PCKCycleSetFMGInterpolation(pc, interpolation));
   PetscCall(KSPSetFromOptions(ksp));
@@ -249,12 +244,7 @@ static PetscErrorCode Errors(const Problem *p, PCKCycleFMGInterpolationType inte
     PetscCall(Solve(A, interpolation, (PetscBool)(i == 0), b, x));
     PetscCall(ErrorOf(p, x, u, volume, &error[i]));
   }
-  PetscCall(VecDestroy(&volume));
-  PetscCall(VecDestroy(&u));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&volume, &u, &b, &x, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -317,19 +307,16 @@ static PetscErrorCode Functions(void)
   PetscCall(VecDuplicate(b, &volume));
   for (int i = 0; i < 3; i++) PetscCall(VecDuplicate(b, &x[i]));
   PetscCall(Assemble(&p, da, A, b, u, volume));
-  PetscCall(VecDestroy(&u));
-  PetscCall(VecDestroy(&volume));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(DestroyAll(&u, &volume));
+  PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCMGSetType(pc, PC_MG_FULL));
   PetscCall(PCKCycleSetProcEqLim(pc, 0));
-  PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCKCycleGetFMGInterpolation(pc, &interpolation));
   PetscCall(PCKCycleGetFMGMonitor(pc, &monitor));
   PetscCall(PCKCycleGetProfile(pc, &profile));
-  PetscCall(PoissonClaim((PetscBool)(interpolation == PC_KCYCLE_FMG_CUBIC && monitor && profile),
-                         "options have chosen cubic interpolation, the monitor and the profile"));
+  PetscCall(Claim(interpolation == PC_KCYCLE_FMG_CUBIC && monitor && profile,
+                  "options have chosen cubic interpolation, the monitor and the profile"));
   PetscCall(PCApply(pc, b, x[0]));
   PetscCall(PCKCycleSetFMGMonitor(pc, PETSC_FALSE));
   PetscCall(PCApply(pc, b, x[1]));
@@ -343,20 +330,16 @@ static PetscErrorCode Functions(void)
   PetscCall(VecNorm(x[1], NORM_INFINITY, &norm));
   for (int i = 0; i < 3; i += 2) {
     PetscCall(Differ(x[i], x[1], &difference));
-    PetscCall(PoissonClaim((PetscBool)(difference <= 1e-13 * norm && got == given),
-                           i ? "a right side that was restricted before gives the same answer"
-                             : "who watches changes nothing"));
+    PetscCall(
+        Claim(difference <= 1e-13 * norm && got == given,
+              i ? "a right side that was restricted before gives the same answer" : "who watches changes nothing"));
   }
   PetscCall(VecScale(given, 2));
   PetscCall(PCApply(pc, b, x[2]));
   PetscCall(Differ(x[2], x[1], &difference));
-  PetscCall(PoissonClaim((PetscBool)(difference > 1e-3 * norm), "another one gives another"));
+  PetscCall(Claim(difference > 1e-3 * norm, "another one gives another"));
   for (int i = 0; i < 3; i++) PetscCall(VecDestroy(&x[i]));
-  PetscCall(VecDestroy(&given));
-  PetscCall(VecDestroy(&b));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&given, &b, &pc, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -385,8 +368,8 @@ int main(int argc, char **argv)
           PetscCall(Order(dim, (Wall)wall, vary * 0.5, (PCKCycleFMGInterpolationType)i, holds));
       }
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s interpolation\n", Walls[wall], PCKCycleFMGInterpolationTypes[i]));
-      PetscCall(PoissonClaim(holds[0], "  of order 2 in the maximum norm"));
-      PetscCall(PoissonClaim(holds[1], "  near the discrete solution"));
+      PetscCall(Claim(holds[0], "  of order 2 in the maximum norm"));
+      PetscCall(Claim(holds[1], "  near the discrete solution"));
     }
   }
   PetscCall(PetscFinalize());

@@ -49,8 +49,7 @@ static PetscErrorCode SolveWith(const Grid *g, DM da, Mat A, const char points[]
     PetscCall(KSPSolve(ksp, b, *x));
     PetscCall(MatScale(A, 1 / 1.5));
   }
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
+  PetscCall(DestroyAll(&ksp, &b));
   PetscFunctionReturn(0);
 }
 
@@ -74,8 +73,7 @@ static PetscErrorCode Compare(const Grid *g, PetscReal rounding, PetscBool trans
     PetscCall(GridShow(g, again ? "reused" : transpose ? "transposed" : "solved"));
   }
   for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&x[i]));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&A, &da));
   PetscFunctionReturn(0);
 }
 

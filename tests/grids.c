@@ -101,8 +101,7 @@ static PetscErrorCode Assemble(const Case *c, const PetscReal strength[], Proble
       }
     }
   }
-  PetscCall(MatAssemblyBegin(p->A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(p->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(p->A));
   PetscFunctionReturn(0);
 }
 
@@ -137,11 +136,7 @@ static PetscErrorCode Create(const Case *c, Problem *p)
 static PetscErrorCode Destroy(Problem *p)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&p->ksp));
-  PetscCall(VecDestroy(&p->x));
-  PetscCall(VecDestroy(&p->b));
-  PetscCall(MatDestroy(&p->A));
-  PetscCall(DMDestroy(&p->da));
+  PetscCall(DestroyAll(&p->ksp, &p->x, &p->b, &p->A, &p->da));
   PetscFunctionReturn(0);
 }
 
@@ -156,8 +151,7 @@ static PetscErrorCode Fill(Problem *p)
   PetscCall(VecGetOwnershipRange(natural, &low, &high));
   for (PetscInt i = low; i < high; i++)
     PetscCall(VecSetValue(natural, i, PetscSinReal((PetscReal)(i * i % 997)), INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(natural));
-  PetscCall(VecAssemblyEnd(natural));
+  PetscCall(AssembleVec(natural));
   PetscCall(DMDANaturalToGlobalBegin(p->da, natural, INSERT_VALUES, p->b));
   PetscCall(DMDANaturalToGlobalEnd(p->da, natural, INSERT_VALUES, p->b));
   PetscCall(VecDestroy(&natural));
@@ -197,7 +191,7 @@ static PetscErrorCode Iterations(const Case *c)
   PetscCall(KSPGetPC(p.ksp, &pc));
   PetscCall(PCKCycleGetHierarchy(pc, &hierarchy));
   PetscCall(PetscInfo(p.ksp, "%s: %" PetscInt_FMT " iterations\n", c->name, its));
-  PetscCall(PoissonClaim((PetscBool)(its >= 0 && its <= c->most && hierarchy == PC_KCYCLE_HIERARCHY_GRID), c->name));
+  PetscCall(Claim(its >= 0 && its <= c->most && hierarchy == PC_KCYCLE_HIERARCHY_GRID, c->name));
   PetscCall(Destroy(&p));
   PetscFunctionReturn(0);
 }
@@ -223,8 +217,7 @@ static PetscErrorCode CheckInterpolation(Mat P, Vec fine, Vec *coarse, PetscBool
     PetscCall(MatRestoreRow(P, i, &ncols, &cols, &values));
   }
   PetscCall(VecRestoreArrayRead(fine, &x));
-  PetscCall(VecAssemblyBegin(*coarse));
-  PetscCall(VecAssemblyEnd(*coarse));
+  PetscCall(AssembleVec(*coarse));
   PetscCall(MatMult(P, *coarse, back));
   PetscCall(VecAXPY(back, -1, fine));
   PetscCall(VecNorm(back, NORM_INFINITY, &error));
@@ -249,8 +242,7 @@ static PetscErrorCode Coordinates(const Case *c, Problem *p, Vec x)
                               10000 * (start[2] + at / n[0] / n[1]) + 0.1 * (i % c->dof),
                           INSERT_VALUES));
   }
-  PetscCall(VecAssemblyBegin(x));
-  PetscCall(VecAssemblyEnd(x));
+  PetscCall(AssembleVec(x));
   PetscFunctionReturn(0);
 }
 
@@ -280,7 +272,7 @@ static PetscErrorCode Interpolation(const Case *c)
     fine = coarse;
   }
   PetscCall(VecDestroy(&fine));
-  PetscCall(PoissonClaim((PetscBool)(good && (nlevels > 1 || c->size[0] <= 3)), c->name));
+  PetscCall(Claim(good && (nlevels > 1 || c->size[0] <= 3), c->name));
   PetscCall(Destroy(&p));
   PetscFunctionReturn(0);
 }
@@ -306,7 +298,7 @@ static PetscErrorCode Values(const Case *c)
     if (its != same || its < 0) good = PETSC_FALSE;
     PetscCall(Destroy(&fresh));
   }
-  PetscCall(PoissonClaim(good, c->name));
+  PetscCall(Claim(good, c->name));
   PetscCall(Destroy(&p));
   PetscFunctionReturn(0);
 }
@@ -360,23 +352,21 @@ static PetscErrorCode Smoothers(void)
     PetscCall(KSPGetPC(p.ksp, &pc));
     PetscCall(CheckSmoother(pc, size > 1 ? KSPCHEBYSHEV : choices[i].type, choices[i].sweep,
                             size > 1 && i == 0 ? 2 : choices[i].its, &good));
-    PetscCall(PoissonClaim((PetscBool)(good && its >= 0 && its <= c.most),
-                           choices[i].option ? choices[i].option : "no option"));
+    PetscCall(Claim(good && its >= 0 && its <= c.most, choices[i].option ? choices[i].option : "no option"));
     if (choices[i].option) PetscCall(PetscOptionsClearValue(NULL, choices[i].option));
     if (i == 0) {
       PetscCall(PCMGGetLevels(pc, &nlevels));
       PetscCall(PCMGGetCoarseSolve(pc, &coarse));
       PetscCall(KSPGetOperators(coarse, &A, NULL));
       PetscCall(MatGetSize(A, &rows, NULL));
-      PetscCall(
-          PoissonClaim((PetscBool)(nlevels == 3 && rows == 2 * 11 * 11), "the coarsest grid has at most 500 unknowns"));
+      PetscCall(Claim(nlevels == 3 && rows == 2 * 11 * 11, "the coarsest grid has at most 500 unknowns"));
       PetscCall(PCReset(pc));
       PetscCall(KSPSetOperators(p.ksp, p.A, p.A));
       PetscCall(PCKCycleSetHierarchy(pc, PC_KCYCLE_HIERARCHY_DM));
       PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_OFF));
       PetscCall(Solve(&p, &its));
       PetscCall(CheckSmoother(pc, KSPCHEBYSHEV, PCSOR, 2, &good));
-      PetscCall(PoissonClaim((PetscBool)(good && its >= 0), "PCMG's on its own levels"));
+      PetscCall(Claim(good && its >= 0, "PCMG's on its own levels"));
     }
     PetscCall(Destroy(&p));
   }

@@ -6,8 +6,7 @@
 */
 #pragma once
 
-#include <petsckcycle.h>
-#include <petscdmda.h>
+#include "testing.h"
 
 typedef enum {
   BOUNDARY_STORED,     /* Dirichlet points are stored, and coupled to nobody */
@@ -209,8 +208,7 @@ static inline PetscErrorCode GridAssemble(const Grid *g, DM da, Mat A)
       }
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 

@@ -88,8 +88,7 @@ static PetscErrorCode ShellCreateChain(DM da, PetscInt nlevels, DM *shell)
     PetscCall(DMCoarsen(da, PETSC_COMM_WORLD, &dacoarse));
     PetscCall(ShellCreateChain(dacoarse, nlevels - 1, &coarse));
     PetscCall(DMSetCoarseDM(*shell, coarse));
-    PetscCall(DMDestroy(&coarse));
-    PetscCall(DMDestroy(&dacoarse));
+    PetscCall(DestroyAll(&coarse, &dacoarse));
   }
   PetscFunctionReturn(0);
 }
@@ -127,7 +126,7 @@ static PetscErrorCode GiveHierarchy(Poisson *p, DM da, KSP ksp, Source source, P
 
 /* Convergence is checked; levels are those that were used */
 static PetscErrorCode Solve(Poisson *p, PCType type, PetscInt kappa, Source source, PetscInt *nlevels, PetscBool anew,
-                            PoissonResiduals *residuals)
+                            Residuals *residuals)
 {
   DM                 da;
   KSP                ksp;
@@ -146,7 +145,7 @@ static PetscErrorCode Solve(Poisson *p, PCType type, PetscInt kappa, Source sour
   if (kappa) PetscCall(PCKCycleSetKappa(pc, kappa));
   if (source == FROM_SHELL) PetscCall(PCMGSetLevels(pc, *nlevels, NULL));
   PetscCall(GiveHierarchy(p, da, ksp, source, *nlevels, anew));
-  PetscCall(KSPMonitorSet(ksp, PoissonMonitor, residuals, NULL));
+  PetscCall(KSPMonitorSet(ksp, KeepResiduals, residuals, NULL));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(DMCreateGlobalVector(da, &b));
   PetscCall(VecDuplicate(b, &x));
@@ -155,43 +154,39 @@ static PetscErrorCode Solve(Poisson *p, PCType type, PetscInt kappa, Source sour
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "Not converged: %s", KSPConvergedReasons[reason]);
   PetscCall(PCMGGetLevels(pc, nlevels));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &x, &ksp, &da));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode CompareSources(Poisson *p)
 {
-  PetscInt         nlevels = 0, shell;
-  PoissonResiduals galerkin, anew, other;
+  PetscInt  nlevels = 0, shell;
+  Residuals galerkin, anew, other;
 
   PetscFunctionBeginUser;
   PetscCall(Solve(p, PCKCYCLE, 2, FROM_DM, &nlevels, PETSC_FALSE, &galerkin));
   PetscCall(Solve(p, PCKCYCLE, 2, FROM_DM, &nlevels, PETSC_TRUE, &anew));
-  PetscCall(PoissonClaimEqual(&galerkin, &anew, PETSC_FALSE, "Galerkin products are not operators assembled anew"));
+  PetscCall(ClaimEqual(&galerkin, &anew, PETSC_FALSE, "Galerkin products are not operators assembled anew"));
   PetscCall(Solve(p, PCKCYCLE, 2, FROM_OPERATOR, &nlevels, PETSC_FALSE, &other));
-  PetscCall(PoissonClaimEqual(&galerkin, &other, PETSC_TRUE, "grid of the operator gives the numbers of PCSetDM()"));
+  PetscCall(ClaimEqual(&galerkin, &other, PETSC_TRUE, "grid of the operator gives the numbers of PCSetDM()"));
   PetscCall(Solve(p, PCKCYCLE, 2, FROM_USER, &nlevels, PETSC_FALSE, &other));
-  PetscCall(PoissonClaimEqual(&galerkin, &other, PETSC_TRUE, "so do interpolations of the user"));
+  PetscCall(ClaimEqual(&galerkin, &other, PETSC_TRUE, "so do interpolations of the user"));
   PetscCall(Solve(p, PCKCYCLE, 2, FROM_USER_COARSE, &nlevels, PETSC_FALSE, &other));
-  PetscCall(
-      PoissonClaimEqual(&anew, &other, PETSC_TRUE,
-                        "interpolations and coarse operators of the user give those of KSPSetComputeOperators()"));
+  PetscCall(ClaimEqual(&anew, &other, PETSC_TRUE,
+                       "interpolations and coarse operators of the user give those of KSPSetComputeOperators()"));
   shell = nlevels;
   PetscCall(Solve(p, PCKCYCLE, 2, FROM_SHELL, &shell, PETSC_FALSE, &other));
-  PetscCall(PoissonClaimEqual(&galerkin, &other, PETSC_TRUE,
-                              "a DMShell that coarsens and has its number of levels gives those of PCSetDM()"));
+  PetscCall(ClaimEqual(&galerkin, &other, PETSC_TRUE,
+                       "a DMShell that coarsens and has its number of levels gives those of PCSetDM()"));
   PetscCall(Solve(p, PCKCYCLE, 2, FROM_SHELL_CHAIN, &shell, PETSC_FALSE, &other));
-  PetscCall(PoissonClaimEqual(&galerkin, &other, PETSC_TRUE, "so does a chain of DMShells without a number of levels"));
-  PetscCall(PoissonClaim((PetscBool)(nlevels == shell), "with the same number of levels"));
+  PetscCall(ClaimEqual(&galerkin, &other, PETSC_TRUE, "so does a chain of DMShells without a number of levels"));
+  PetscCall(Claim(nlevels == shell, "with the same number of levels"));
   PetscFunctionReturn(0);
 }
 
 /* On more than two processes PCGAMG adds contributions as they arrive, and its own last digits change from run to
    run */
-static PetscErrorCode ClaimLikeGAMG(const PoissonResiduals *gamg, const PoissonResiduals *v, const char claim[])
+static PetscErrorCode ClaimLikeGAMG(const Residuals *gamg, const Residuals *v, const char claim[])
 {
   PetscMPIInt size;
   PetscBool   close = (PetscBool)(gamg->length == v->length);
@@ -199,19 +194,19 @@ static PetscErrorCode ClaimLikeGAMG(const PoissonResiduals *gamg, const PoissonR
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (size <= 2) {
-    PetscCall(PoissonClaimEqual(gamg, v, PETSC_TRUE, claim));
+    PetscCall(ClaimEqual(gamg, v, PETSC_TRUE, claim));
     PetscFunctionReturn(0);
   }
   for (PetscInt i = 0; close && i < v->length; i++)
     close = (PetscBool)(PetscAbsReal(v->value[i] / gamg->value[i] - 1) < 1e-6);
-  PetscCall(PoissonClaim(close, claim));
+  PetscCall(Claim(close, claim));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode LevelsOfGAMG(Poisson *p)
 {
-  PetscInt         nlevels;
-  PoissonResiduals gamg, v, f, w;
+  PetscInt  nlevels;
+  Residuals gamg, v, f, w;
 
   PetscFunctionBeginUser;
   PetscCall(Solve(p, PCGAMG, 0, FROM_GAMG, &nlevels, PETSC_FALSE, &gamg));
@@ -219,11 +214,10 @@ static PetscErrorCode LevelsOfGAMG(Poisson *p)
   PetscCall(ClaimLikeGAMG(&gamg, &v, "kappa 1 on the levels of PCGAMG gives the numbers of PCGAMG"));
   PetscCall(Solve(p, PCKCYCLE, 2, FROM_GAMG, &nlevels, PETSC_FALSE, &f));
   PetscCall(Solve(p, PCKCYCLE, PC_KCYCLE_KAPPA_W, FROM_GAMG, &nlevels, PETSC_FALSE, &w));
-  PetscCall(PoissonClaim((PetscBool)(nlevels > 3), "there are at least four levels"));
-  PetscCall(PoissonClaimEqual(&gamg, &f, PETSC_FALSE, "kappa 2 converges with other numbers"));
-  PetscCall(PoissonClaimEqual(&f, &w, PETSC_FALSE, "kappa w converges with again other numbers"));
-  PetscCall(PoissonClaim((PetscBool)(w.length <= f.length && f.length <= v.length),
-                         "larger kappa does not need more iterations"));
+  PetscCall(Claim(nlevels > 3, "there are at least four levels"));
+  PetscCall(ClaimEqual(&gamg, &f, PETSC_FALSE, "kappa 2 converges with other numbers"));
+  PetscCall(ClaimEqual(&f, &w, PETSC_FALSE, "kappa w converges with again other numbers"));
+  PetscCall(Claim(w.length <= f.length && f.length <= v.length, "larger kappa does not need more iterations"));
   PetscFunctionReturn(0);
 }
 

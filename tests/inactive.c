@@ -146,26 +146,24 @@ static PetscErrorCode Solve(const Problem *p, DM da, KSP ksp, Mat A, Vec b, cons
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCall(PoissonResidual(A, b, x, &residual));
+  PetscCall(RelativeResidual(A, b, x, &residual));
   PetscCall(LargestError(p, da, b, x, &error));
   if (reason < 0 || its > most || residual > 1e-7 || error > 1e-6)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                           "NO: %s, %" PetscInt_FMT " iterations, true residual %g, error of inactive cells %g\n",
                           KSPConvergedReasons[reason], its, (double)residual, (double)error));
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s in %" PetscInt_FMT "D", name, p->dim));
-  PetscCall(PoissonClaim((PetscBool)(reason > 0 && its <= most && residual <= 1e-7 && error <= 1e-6), claim));
+  PetscCall(Claim(reason > 0 && its <= most && residual <= 1e-7 && error <= 1e-6, claim));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PoissonViewHas(pc, "interpolation with inactive points", &said));
-  PetscCall(
-      PoissonClaim((PetscBool)(said == (p->held != HELD_ALL)), "  -ksp_view says whether they are on coarser levels"));
+  PetscCall(ViewHas(pc, "interpolation with inactive points", &said));
+  PetscCall(Claim(said == (p->held != HELD_ALL), "  -ksp_view says whether they are on coarser levels"));
   if (p->flat > 1 && p->held != HELD_ALL) {
-    PetscCall(
-        PoissonViewHas(pc, p->dim == 2 ? "lines along y, coarsened in xy" : "lines along z, coarsened in xyz", &lines));
+    PetscCall(ViewHas(pc, p->dim == 2 ? "lines along y, coarsened in xy" : "lines along z, coarsened in xyz", &lines));
     /* or, on one process */
-    PetscCall(PoissonViewHas(
+    PetscCall(ViewHas(
         pc, p->dim == 2 ? "lines along y, fused, coarsened in xy" : "lines along z, fused, coarsened in xyz", &said));
     lines = (PetscBool)(lines || said);
-    PetscCall(PoissonClaim(lines, "  all directions are coarsened, and lines relaxed along the strong one"));
+    PetscCall(Claim(lines, "  all directions are coarsened, and lines relaxed along the strong one"));
   }
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(0);
@@ -220,10 +218,7 @@ int main(int argc, char **args)
       PetscCall(KSPSetOperators(ksp, A, A));
       PetscCall(Solve(&p, da, ksp, A, b, cases[i].name));
     }
-    PetscCall(KSPDestroy(&ksp));
-    PetscCall(VecDestroy(&b));
-    PetscCall(MatDestroy(&A));
-    PetscCall(DMDestroy(&da));
+    PetscCall(DestroyAll(&ksp, &b, &A, &da));
   }
   PetscCall(PetscFinalize());
   return 0;

@@ -39,8 +39,7 @@ static PetscErrorCode CreateGraph(PetscInt n, Mat *A)
     }
     PetscCall(MatSetValue(*A, i, i, sum, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
 
@@ -61,8 +60,7 @@ static PetscErrorCode CreateTriangle(PetscInt n, Mat *A)
       if (corner[c / 3] == i && c / 3 != c % 3) PetscCall(MatSetValue(*A, i, corner[c % 3], -0.5, INSERT_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
 
@@ -83,8 +81,7 @@ static PetscErrorCode CreateRing(PetscBool last, PetscInt n, Mat *A)
     PetscCall(MatSetValue(*A, i, (i + 1) % n, -1.0, INSERT_VALUES));
     PetscCall(MatSetValue(*A, i, (i + n - 1) % n, -1.0, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
 
@@ -110,11 +107,9 @@ static PetscErrorCode CreateOnGrid(PetscInt dim, PetscBool box, GridBoundary bou
 static PetscErrorCode CreatePC(Mat A, PCIncPoissonPatternType pattern, PCIncPoissonScalingType scaling, PC *pc)
 {
   PetscFunctionBeginUser;
-  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
-  PetscCall(PCSetType(*pc, PCINCPOISSON));
+  PetscCall(MakePC(A, PCINCPOISSON, pc));
   PetscCall(PCIncPoissonSetPattern(*pc, pattern));
   PetscCall(PCIncPoissonSetScaling(*pc, scaling));
-  PetscCall(PCSetOperators(*pc, A, A));
   PetscFunctionReturn(0);
 }
 
@@ -183,16 +178,14 @@ static PetscErrorCode Applied(PC pc, PetscInt n, PetscScalar *m)
   for (PetscInt j = 0; j < n; j++) {
     PetscCall(VecSet(e, 0.0));
     if (j >= start && j < end) PetscCall(VecSetValue(e, j, 1.0, INSERT_VALUES));
-    PetscCall(VecAssemblyBegin(e));
-    PetscCall(VecAssemblyEnd(e));
+    PetscCall(AssembleVec(e));
     PetscCall(PCApply(pc, e, x));
     PetscCall(VecGetArrayRead(x, &values));
     for (PetscInt i = start; i < end; i++) m[i * n + j] = values[i - start];
     PetscCall(VecRestoreArrayRead(x, &values));
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, m, (PetscMPIInt)(n * n), MPIU_SCALAR, MPIU_SUM, PETSC_COMM_WORLD));
-  PetscCall(VecDestroy(&e));
-  PetscCall(VecDestroy(&x));
+  PetscCall(DestroyAll(&e, &x));
   PetscFunctionReturn(0);
 }
 
@@ -303,8 +296,7 @@ static PetscErrorCode SquareCreate(const Square *sq, Mat *A)
     }
     PetscCall(MatSetValue(*A, row, row, diagonal, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
 
@@ -393,16 +385,11 @@ static PetscErrorCode SquareIterations(const Square *sq, PCIncPoissonPatternType
                           PetscCosReal(X) * PetscCosReal(Y) + 0.3 * PetscCosReal(2 * X) + 0.2 * PetscCosReal(3 * Y),
                           INSERT_VALUES));
   }
-  PetscCall(VecAssemblyBegin(x));
-  PetscCall(VecAssemblyEnd(x));
+  PetscCall(AssembleVec(x));
   PetscCall(MatMult(A, x, b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(MakeKSP(A, KSPCG, PCINCPOISSON, &ksp, &pc));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, 3000));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCINCPOISSON));
   PetscCall(PCIncPoissonSetPattern(pc, pattern));
   PetscCall(PCIncPoissonSetScaling(pc, scaling));
   PetscCall(KSPSetFromOptions(ksp));
@@ -412,10 +399,7 @@ static PetscErrorCode SquareIterations(const Square *sq, PCIncPoissonPatternType
   if (reason < 0) *its = 3000;
   PetscCall(PetscInfo(ksp, "contrast %g, pattern %s, scaling %s: %" PetscInt_FMT "\n", (double)sq->contrast,
                       PCIncPoissonPatternTypes[pattern], PCIncPoissonScalingTypes[scaling], *its));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A));
   PetscFunctionReturn(0);
 }
 
@@ -478,10 +462,7 @@ static PetscErrorCode CompareFresh(PC pc, PetscReal *fresh, PetscReal *transpose
   PetscCall(PCApplyTranspose(pc, b, y));
   PetscCall(VecConjugate(y));
   PetscCall(Difference(x, y, transposed));
-  PetscCall(PCDestroy(&other));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(DestroyAll(&other, &b, &x, &y));
   PetscFunctionReturn(0);
 }
 
@@ -529,9 +510,7 @@ static PetscErrorCode ReuseOf(MatType type, PetscBool box)
                         "preconditioner: %s, the transpose is the conjugate: %s\n",
                         box ? "box" : "star", got ? "yes" : "NO", worst[0] == 0 ? "yes" : "NO",
                         worst[1] < 1e-12 ? "yes" : "NO"));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(VecDestroy(&shift));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&pc, &shift, &A));
   PetscFunctionReturn(0);
 }
 
@@ -581,8 +560,7 @@ static PetscErrorCode CreateFaulty(Fault fault, PetscInt n, Mat *A)
     if (i == 5 && fault == FAULT_ELSEWHERE) PetscCall(MatSetValue(*A, i, 2, -0.5, INSERT_VALUES));
     if (i == 3 && fault == FAULT_ELSEWHERE) PetscCall(MatSetValue(*A, i, 7, -0.5, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   if (fault == FAULT_DENSE) PetscCall(MatConvert(*A, MATDENSE, MAT_INPLACE_MATRIX, A));
   PetscFunctionReturn(0);
 }
@@ -590,7 +568,7 @@ static PetscErrorCode CreateFaulty(Fault fault, PetscInt n, Mat *A)
 static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPatternType pattern, PCIncPoissonScalingType scaling,
                                   const char expected[])
 {
-  char           words[POISSON_ERROR_LENGTH] = "";
+  char           words[ERROR_LENGTH] = "";
   char          *found;
   PetscErrorCode ierr;
   Mat            A;
@@ -599,15 +577,12 @@ static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPatternType pattern, 
   PetscFunctionBeginUser;
   PetscCall(CreateFaulty(fault, 12, &A));
   PetscCall(CreatePC(A, pattern, scaling, &pc));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = PCSetUp(pc);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(PCSetUp(pc), ierr, words);
   PetscCall(PetscStrstr(words, expected, &found));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "pattern %s: an error with \"%s\": %s\n", PCIncPoissonPatternTypes[pattern],
                         expected, ierr && found ? "yes" : "NO"));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&pc, &A));
   PetscFunctionReturn(0);
 }
 
@@ -619,7 +594,7 @@ static PetscErrorCode ViewSays(PC pc, const char expected[], PetscBool *says)
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(PoissonViewText(pc, &text));
+  PetscCall(ViewText(pc, &text));
   PetscCall(PetscStrstr(text, expected, &found));
   *says = (PetscBool)(rank > 0 || found);
   free(text);
@@ -642,11 +617,7 @@ static PetscErrorCode TestFailure(Fault fault, PCIncPoissonPatternType pattern, 
   PetscCall(CreateFaulty(FAULT_NONE, 12, &good));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1.0));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCINCPOISSON));
+  PetscCall(MakeKSP(A, KSPCG, PCINCPOISSON, &ksp, &pc));
   PetscCall(PCIncPoissonSetPattern(pc, pattern));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason[0]));
@@ -659,11 +630,7 @@ static PetscErrorCode TestFailure(Fault fault, PCIncPoissonPatternType pattern, 
                         "%s, pattern %s: the solve fails: %s, the view says \"%s\": %s, repaired it converges: %s\n",
                         name, PCIncPoissonPatternTypes[pattern], reason[0] == KSP_DIVERGED_PC_FAILED ? "yes" : "NO",
                         expected, says ? "yes" : "NO", reason[1] > 0 ? "yes" : "NO"));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&good));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A, &good));
   PetscFunctionReturn(0);
 }
 
@@ -683,24 +650,16 @@ static PetscErrorCode TestStencil(void)
   PetscCall(CreateOnGrid(2, PETSC_FALSE, BOUNDARY_NEUMANN, 0, PetscDefined(USE_COMPLEX) ? MATAIJ : MATSTENCIL, &A));
   PetscCall(MatGetOwnershipRange(A, &start, NULL));
   if (!start) PetscCall(MatSetValue(A, 1, 0, 0 / zero, INSERT_VALUES));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1.0));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCINCPOISSON));
+  PetscCall(MakeKSP(A, KSPCG, PCINCPOISSON, &ksp, &pc));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(ViewSays(pc, "NaN or Inf in row 1", &says));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "NaN in a stencil: the solve fails: %s, the view names the row: %s\n",
                         reason == KSP_DIVERGED_PC_FAILED ? "yes" : "NO", says ? "yes" : "NO"));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A));
   PetscFunctionReturn(0);
 }
 

@@ -43,12 +43,8 @@ static PetscErrorCode CreateSolver(Problem *problem, Mat A, KSP *ksp)
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, ksp, &pc));
   PetscCall(KSPSetTolerances(*ksp, 1e-10, 1e-300, PETSC_DEFAULT, 60));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(*ksp));
   (void)problem;
   PetscFunctionReturn(0);
@@ -77,14 +73,9 @@ static PetscErrorCode Destroy(Problem *problem)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPDestroy(&problem->ksp));
-  PetscCall(
-      PoissonClaim((PetscBool)(((PetscObject)problem->A)->refct == 1 && ((PetscObject)problem->other)->refct == 1),
-                   "the solver has returned all references to operators"));
-  PetscCall(VecDestroy(&problem->b));
-  PetscCall(VecDestroy(&problem->x));
-  PetscCall(MatDestroy(&problem->A));
-  PetscCall(MatDestroy(&problem->other));
-  PetscCall(DMDestroy(&problem->da));
+  PetscCall(Claim(((PetscObject)problem->A)->refct == 1 && ((PetscObject)problem->other)->refct == 1,
+                  "the solver has returned all references to operators"));
+  PetscCall(DestroyAll(&problem->b, &problem->x, &problem->A, &problem->other, &problem->da));
   PetscFunctionReturn(0);
 }
 
@@ -124,12 +115,12 @@ static PetscErrorCode Judge(Problem *problem, Mat A, const char claim[])
   PetscCall(KSPSolve(problem->ksp, problem->b, problem->x));
   PetscCall(KSPGetConvergedReason(problem->ksp, &reason));
   PetscCall(KSPGetIterationNumber(problem->ksp, &its));
-  PetscCall(PoissonResidual(A, problem->b, problem->x, &residual));
+  PetscCall(RelativeResidual(A, problem->b, problem->x, &residual));
   PetscCall(CreateSolver(problem, A, &ksp));
   PetscCall(KSPSolve(ksp, problem->b, problem->x));
   PetscCall(KSPGetIterationNumber(ksp, &fresh));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(PoissonClaim((PetscBool)(reason > 0 && its == fresh && residual < 1e-8), claim));
+  PetscCall(Claim(reason > 0 && its == fresh && residual < 1e-8, claim));
   if (its != fresh || residual >= 1e-8)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                           "  %" PetscInt_FMT " iterations, %" PetscInt_FMT " of a fresh solver, residual %g\n", its,
@@ -148,8 +139,7 @@ static PetscErrorCode NotConverged(Problem *problem)
   PetscCall(Interrupt(problem, -1, PETSC_FALSE, &same));
   PetscCall(KSPSetErrorIfNotConverged(problem->ksp, PETSC_FALSE));
   PetscCall(KSPSetTolerances(problem->ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 60));
-  PetscCall(
-      PoissonClaim(same, "after -ksp_error_if_not_converged the solver has the operators and references that it had"));
+  PetscCall(Claim(same, "after -ksp_error_if_not_converged the solver has the operators and references that it had"));
   PetscFunctionReturn(0);
 }
 
@@ -214,11 +204,10 @@ static PetscErrorCode SetUpFails(Problem *problem, PetscBool first)
   PetscCall(KSPSolve(ksp, problem->b, problem->x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCall(PoissonResidual(problem->A, problem->b, problem->x, &residual));
+  PetscCall(RelativeResidual(problem->A, problem->b, problem->x, &residual));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(
-      PoissonClaim((PetscBool)(ierr && reason > 0 && its < 25 && residual < 1e-8),
-                   first ? "after a first set-up with an error the next solve is right" : "after a later one, too"));
+  PetscCall(Claim(ierr && reason > 0 && its < 25 && residual < 1e-8,
+                  first ? "after a first set-up with an error the next solve is right" : "after a later one, too"));
   PetscFunctionReturn(0);
 }
 
@@ -244,11 +233,11 @@ int main(int argc, char **argv)
   /* first: PETSc counts levels of solves, and does not forget those that errors have ended */
   PetscCall(NotConverged(&problem));
   for (PetscInt i = 0; i < 4; i++) PetscCall(Interrupt(&problem, i % 3, (PetscBool)(i == 2), &same));
-  PetscCall(PoissonClaim(same, "after an error the solver has the operators and references that it had"));
+  PetscCall(Claim(same, "after an error the solver has the operators and references that it had"));
   PetscCall(Judge(&problem, problem.A, "the next solve is right"));
-  PetscCall(PoissonClaim(
-      problem.inside,
-      "inside of a solve operators are the program's, and structured levels lend their stencil for products"));
+  PetscCall(
+      Claim(problem.inside,
+            "inside of a solve operators are the program's, and structured levels lend their stencil for products"));
   PetscCall(MatScale(problem.A, 3));
   PetscCall(Judge(&problem, problem.A, "and the one with other values"));
   PetscCall(Interrupt(&problem, 1, PETSC_FALSE, &same));
@@ -261,7 +250,7 @@ int main(int argc, char **argv)
   PetscCall(KSPSetOperators(problem.ksp, problem.A, problem.A));
   PetscCall(Judge(&problem, problem.A, "and the one after a reset"));
   PetscCall(Interrupt(&problem, 1, PETSC_FALSE, &same));
-  PetscCall(PoissonClaim(same, "each error has left everything as it was"));
+  PetscCall(Claim(same, "each error has left everything as it was"));
   PetscCall(Destroy(&problem));
   PetscCall(PetscFinalize());
   return 0;

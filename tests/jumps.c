@@ -138,8 +138,7 @@ static PetscErrorCode Fill(const Problem *p, Mat A)
       for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(p, at, A));
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -195,13 +194,9 @@ static PetscErrorCode CreateSolver(Mat A, KSP *ksp)
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), ksp));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, ksp, &pc));
   PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(*ksp, 1e-8, 1e-50, 1e10, 100));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscFunctionReturn(0);
 }
@@ -232,9 +227,7 @@ static PetscErrorCode Iterations(MPI_Comm comm, const Problem *p, PetscInt *its)
   PetscCall(Create(comm, p, &A, &b));
   PetscCall(CreateSolver(A, &ksp));
   PetscCall(Count(ksp, b, its));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&ksp, &b, &A));
   PetscFunctionReturn(0);
 }
 
@@ -347,9 +340,7 @@ static PetscErrorCode TestSizes(void)
 static PetscErrorCode CreateRelax(Mat A, PCRelaxClustersType clustering, PC *pc)
 {
   PetscFunctionBeginUser;
-  PetscCall(PCCreate(PetscObjectComm((PetscObject)A), pc));
-  PetscCall(PCSetOperators(*pc, A, A));
-  PetscCall(PCSetType(*pc, PCRELAX));
+  PetscCall(MakePC(A, PCRELAX, pc));
   PetscCall(PCRelaxSetClusters(*pc, clustering));
   PetscFunctionReturn(0);
 }
@@ -391,11 +382,7 @@ static PetscErrorCode TestExact(Problem *p)
       "behind a sweep the residuals of the block's points add up to zero: %s, without the cluster they do not: %s\n",
       norm == (p->dim == 2 ? 4 : 8) && PetscAbsScalar(sum[1]) < 1e-8 ? "yes" : "NO",
       PetscAbsScalar(sum[0]) > 1e-3 ? "yes" : "NO"));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&r));
-  PetscCall(VecDestroy(&block));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&b, &x, &r, &block, &A));
   PetscFunctionReturn(0);
 }
 
@@ -419,12 +406,8 @@ static PetscErrorCode IsCorrected(const Problem *p, PetscBool *yes, PetscInt *it
   PetscCall(VecGetArray(body, &a));
   for (PetscInt i = 0; i < n; i++) a[i] = PetscRealPart(a[i]) > p->contrast ? 1 : 0;
   PetscCall(VecRestoreArray(body, &a));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
@@ -436,12 +419,7 @@ static PetscErrorCode IsCorrected(const Problem *p, PetscBool *yes, PetscInt *it
   PetscCall(VecAYPX(r, -1, b));
   PetscCall(VecDot(r, body, &sum));
   *yes = (PetscBool)(PetscAbsScalar(sum) < 1e-8);
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&r));
-  PetscCall(VecDestroy(&body));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&ksp, &b, &x, &r, &body, &A));
   PetscFunctionReturn(0);
 }
 
@@ -488,8 +466,7 @@ static PetscErrorCode CheckAdjoint(PC pc, PetscBool transposed, Vec u, Vec v, co
   PetscCall(VecNorm(v, NORM_2, &size[1]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", name,
                         PetscAbsScalar(left - right) <= 1e-9 * size[0] * size[1] ? "yes" : "NO"));
-  PetscCall(VecDestroy(&Mu));
-  PetscCall(VecDestroy(&Mv));
+  PetscCall(DestroyAll(&Mu, &Mv));
   PetscFunctionReturn(0);
 }
 
@@ -511,15 +488,10 @@ static PetscErrorCode TestAdjoint(Problem *p)
   PetscCall(PCRelaxSetOrder(pc, PC_RELAX_ORDER_SYMMETRIC));
   PetscCall(CheckAdjoint(pc, PETSC_FALSE, u, v, "a symmetric sweep with clusters is symmetric"));
   PetscCall(PCDestroy(&pc));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(CheckAdjoint(pc, PETSC_FALSE, u, v, "a cycle with clusters is symmetric"));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(VecDestroy(&u));
-  PetscCall(VecDestroy(&v));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&pc, &u, &v, &A));
   PetscFunctionReturn(0);
 }
 
@@ -559,8 +531,7 @@ static PetscErrorCode TestChoices(Problem *p)
                         ierr == PETSC_ERR_ARG_INCOMP ? "yes" : "NO"));
   PetscCall(PCDestroy(&pc));
   for (int c = 0; c < 3; c++) PetscCall(VecDestroy(&x[c]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&b, &A));
   PetscFunctionReturn(0);
 }
 
@@ -592,8 +563,7 @@ static PetscErrorCode TestLines(Problem *p)
         PetscPrintf(PETSC_COMM_WORLD, "behind %s the plate is %s\n", types[t], same ? "left as it is" : "corrected"));
   }
   for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&x[i]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&b, &A));
   PetscFunctionReturn(0);
 }
 
@@ -628,19 +598,12 @@ static PetscErrorCode TestChanged(Problem *p)
     PetscCall(CreateRelax(B, PC_RELAX_CLUSTERS_AUTO, &relax));
     PetscCall(PCApply(relax, b, y));
     PetscCall(VecEqual(x, y, &same));
-    PetscCall(PCDestroy(&relax));
-    PetscCall(VecDestroy(&c));
-    PetscCall(MatDestroy(&B));
+    PetscCall(DestroyAll(&relax, &c, &B));
     PetscCall(Iterations(PETSC_COMM_WORLD, p, &its[1]));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: sweeps of a new smoother: %s, iterations of a new solver: %s\n",
                           Fields[p->field], same ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO"));
   }
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&ksp, &pc, &b, &x, &y, &A));
   PetscFunctionReturn(0);
 }
 
@@ -679,12 +642,7 @@ static PetscErrorCode TestKept(Problem *p)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: sweeps with the new values: %s, solved: %s\n", Fields[p->field],
                           same ? "yes" : "NO", its <= 20 ? "yes" : "NO"));
   }
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(PCDestroy(&kept));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&ksp, &kept, &b, &x, &y, &A));
   PetscFunctionReturn(0);
 }
 
@@ -735,9 +693,7 @@ static PetscErrorCode TestSweeps(Problem *p)
   PetscCall(GetSweeps(ksp, &smoother, &sweeps[0]));
   PetscCall(
       PetscPrintf(PETSC_COMM_WORLD, "sweeps that the program chose are kept: %s\n", sweeps[0] == 3 ? "yes" : "NO"));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&ksp, &b, &A));
   PetscFunctionReturn(0);
 }
 
@@ -762,10 +718,7 @@ static PetscErrorCode Measure(MPI_Comm comm, const Problem *p, PetscBool cycles,
   PetscCall(PCApply(pc, b, x));
   PetscCall(VecNorm(x, NORM_2, &outcome->norm));
   PetscCall(VecTDot(b, x, &outcome->product));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&pc, &b, &x, &A));
   outcome->its = 0;
   if (cycles) PetscCall(Iterations(comm, p, &outcome->its));
   PetscFunctionReturn(0);

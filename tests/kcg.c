@@ -159,15 +159,14 @@ static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, Told *t)
   PetscCall(KSPGetIterationNumber(ksp, &t->its));
   PetscCall(KSPGetResidualHistory(ksp, &history, &t->length));
   PetscCall(PetscArraycpy(t->history, history, PetscMin(t->length, MOST)));
-  PetscCall(PoissonResidual(A, b, x, &t->true_residual));
+  PetscCall(RelativeResidual(A, b, x, &t->true_residual));
   PetscCall(VecDuplicate(b, &r));
   PetscCall(MatMult(A, x, r));
   PetscCall(VecAYPX(r, -1, b));
   PetscCall(KSPBuildResidual(ksp, NULL, NULL, &other));
   PetscCall(VecAXPY(r, -1, other));
   PetscCall(VecNorm(r, NORM_2, &t->residual));
-  PetscCall(VecDestroy(&other));
-  PetscCall(VecDestroy(&r));
+  PetscCall(DestroyAll(&other, &r));
   PetscFunctionReturn(0);
 }
 
@@ -187,7 +186,7 @@ static PetscErrorCode ClaimAgree(const Told *a, const Told *b, const char claim[
   const PetscBool agree = Agree(a, b);
 
   PetscFunctionBeginUser;
-  PetscCall(PoissonClaim(agree, claim));
+  PetscCall(Claim(agree, claim));
   if (agree) PetscFunctionReturn(0);
   PetscCall(
       PetscPrintf(PETSC_COMM_WORLD, "  %s and %s\n", KSPConvergedReasons[a->reason], KSPConvergedReasons[b->reason]));
@@ -222,7 +221,7 @@ static PetscErrorCode Compare(const Case *c)
       PetscCall(KSPSetInitialGuessNonzero(ksp[s], (PetscBool)(n % 2 == 1)));
       PetscCall(VecSet(x[s], 0.5));
       PetscCall(Solve(ksp[s], b, x[s], &told[s]));
-      if (s) PetscCall(PoissonObjectHas((PetscObject)ksp[s], c->passes, &says));
+      if (s) PetscCall(ObjectHas((PetscObject)ksp[s], c->passes, &says));
       PetscCall(DestroyKSP(&ksp[s]));
     }
     PetscCall(VecNorm(x[0], NORM_2, &norm[0]));
@@ -236,9 +235,7 @@ static PetscErrorCode Compare(const Case *c)
                             (double)norm[1], (double)norm[0], (double)told[1].residual, says));
   }
   for (int s = 0; s < 2; s++) PetscCall(VecDestroy(&x[s]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -277,17 +274,13 @@ static PetscErrorCode Uses(const Case *c)
     most = PetscMax(most, PetscAbsReal(told[0].eigenvalue[i] - told[1].eigenvalue[i]) / told[0].extreme[0]);
   for (int e = 0; e < 2; e++)
     most = PetscMax(most, PetscAbsReal(told[0].extreme[e] - told[1].extreme[e]) / told[0].extreme[0]);
-  PetscCall(PoissonClaim((PetscBool)(told[0].neigenvalues == told[1].neigenvalues && most < 1e-5),
-                         "  the eigenvalues of KSPCG"));
+  PetscCall(Claim(told[0].neigenvalues == told[1].neigenvalues && most < 1e-5, "  the eigenvalues of KSPCG"));
   if (!(most < 1e-5)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  they differ by %g\n", (double)most));
   PetscCall(ClaimAgree(&again[0], &again[1], "  new values of the operator"));
   PetscCall(ClaimAgree(&late[0], &late[1], "  norms from the second iteration on"));
-  PetscCall(PoissonClaim((PetscBool)(guess[1].its == guess[0].its && guess[1].reason == guess[0].reason),
-                         "  a start that is the solution"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(
+      Claim(guess[1].its == guess[0].its && guess[1].reason == guess[0].reason, "  a start that is the solution"));
+  PetscCall(DestroyAll(&x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -320,15 +313,12 @@ static PetscErrorCode End(const char claim[], const char options[], MatType type
   }
   PetscCall(PetscFPTrapPop());
   good = (PetscBool)(told[1].reason == expected && told[0].reason == expected && told[0].its == told[1].its);
-  PetscCall(PoissonClaim(good, claim));
+  PetscCall(Claim(good, claim));
   if (!good)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  KSPCG %s after %" PetscInt_FMT ", KSPKCG %s after %" PetscInt_FMT "\n",
                           KSPConvergedReasons[told[0].reason], told[0].its, KSPConvergedReasons[told[1].reason],
                           told[1].its));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -410,12 +400,8 @@ static PetscErrorCode Complex(void)
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", variant));
   PetscCall(ClaimAgree(&told[0], &told[1], "  the residuals of KSPCG"));
-  PetscCall(PoissonClaim((PetscBool)(told[1].true_residual < 1e-7), "  which solve it"));
-  PetscCall(VecDestroy(&phase));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(told[1].true_residual < 1e-7, "  which solve it"));
+  PetscCall(DestroyAll(&phase, &x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 #endif

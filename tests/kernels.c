@@ -38,12 +38,8 @@ static PetscErrorCode CreateSolver(Problem *problem, Mat A, KSP *ksp)
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetType(*ksp, problem->ksptype));
+  PetscCall(MakeKSP(A, problem->ksptype, PCKCYCLE, ksp, &pc));
   PetscCall(KSPSetTolerances(*ksp, 1e-8, 1e-300, PETSC_DEFAULT, 60));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   if (problem->user) PetscCall(PoissonGiveInterpolations(NULL, problem->da, pc, 3));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscFunctionReturn(0);
@@ -58,11 +54,11 @@ static PetscErrorCode FillRightSide(Problem *problem, Mat A)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Solve(Problem *problem, KSP ksp, PoissonResiduals *residuals, KSPConvergedReason *reason)
+static PetscErrorCode Solve(Problem *problem, KSP ksp, Residuals *residuals, KSPConvergedReason *reason)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPMonitorCancel(ksp));
-  PetscCall(KSPMonitorSet(ksp, PoissonMonitor, residuals, NULL));
+  PetscCall(KSPMonitorSet(ksp, KeepResiduals, residuals, NULL));
   PetscCall(VecSet(problem->x, 0));
   PetscCall(KSPSolve(ksp, problem->b, problem->x));
   PetscCall(KSPGetConvergedReason(ksp, reason));
@@ -74,7 +70,7 @@ static PetscErrorCode Turns(Problem *problem, PetscBool other, PetscBool *holds)
 {
   KSP                ksp, fresh;
   Mat                A = NULL;
-  PoissonResiduals   ours, theirs;
+  Residuals          ours, theirs;
   KSPConvergedReason reason, freshreason;
   PetscBool          equal;
 
@@ -91,7 +87,7 @@ static PetscErrorCode Turns(Problem *problem, PetscBool other, PetscBool *holds)
     PetscCall(CreateSolver(problem, A, &fresh));
     PetscCall(Solve(problem, fresh, &theirs, &freshreason));
     PetscCall(KSPDestroy(&fresh));
-    PetscCall(PoissonResidualsEqual(&ours, &theirs, &equal));
+    PetscCall(ResidualsEqual(&ours, &theirs, &equal));
     if (equal && reason > 0) continue;
     *holds = PETSC_FALSE;
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
@@ -100,8 +96,7 @@ static PetscErrorCode Turns(Problem *problem, PetscBool other, PetscBool *holds)
                           problem->ksptype, problem->type, other ? "other" : "same", turn, KSPConvergedReasons[reason],
                           ours.length - 1, KSPConvergedReasons[freshreason], theirs.length - 1));
   }
-  PetscCall(MatDestroy(&A));
-  PetscCall(KSPDestroy(&ksp));
+  PetscCall(DestroyAll(&A, &ksp));
   PetscFunctionReturn(0);
 }
 
@@ -131,10 +126,8 @@ int main(int argc, char **argv)
     if (problem.aij && run / 2 % 2) continue;
     PetscCall(Turns(&problem, (PetscBool)(run / 8), &holds));
   }
-  PetscCall(PoissonClaim(holds, "a solver that is used again gives the numbers of a fresh one"));
-  PetscCall(VecDestroy(&problem.b));
-  PetscCall(VecDestroy(&problem.x));
-  PetscCall(DMDestroy(&problem.da));
+  PetscCall(Claim(holds, "a solver that is used again gives the numbers of a fresh one"));
+  PetscCall(DestroyAll(&problem.b, &problem.x, &problem.da));
   PetscCall(PetscFinalize());
   return 0;
 }

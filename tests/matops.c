@@ -61,11 +61,9 @@ static PetscErrorCode Difference(Mat A, Mat B, PetscReal *difference)
     PetscCall(VecAXPY(z, -1.0, y));
     PetscCall(VecNorm(z, NORM_INFINITY, &norm));
     *difference = PetscMax(*difference, norm);
-    PetscCall(VecDestroy(&y));
-    PetscCall(VecDestroy(&z));
+    PetscCall(DestroyAll(&y, &z));
   }
-  PetscCall(VecDestroy(&x[0]));
-  PetscCall(VecDestroy(&x[1]));
+  PetscCall(DestroyAll(&x[0], &x[1]));
   PetscFunctionReturn(0);
 }
 
@@ -103,9 +101,7 @@ static PetscErrorCode ChangeShape(Mat A, Way way, Mat box)
 static PetscErrorCode CreatePC(const char type[], Mat A, PC *pc)
 {
   PetscFunctionBeginUser;
-  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
-  PetscCall(PCSetType(*pc, type));
-  PetscCall(PCSetOperators(*pc, A, A));
+  PetscCall(MakePC(A, type, pc));
   PetscCall(PCSetFromOptions(*pc));
   PetscFunctionReturn(0);
 }
@@ -134,10 +130,7 @@ static PetscErrorCode CompareFresh(const char type[], PC pc, PetscReal *apart)
   PetscCall(VecAXPY(x, -1.0, y));
   PetscCall(VecNorm(x, NORM_INFINITY, apart));
   *apart /= norm;
-  PetscCall(PCDestroy(&fresh));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(DestroyAll(&fresh, &b, &x, &y));
   PetscFunctionReturn(0);
 }
 
@@ -168,9 +161,7 @@ static PetscErrorCode SetUpAgain(const char type[], PetscInt dim, Way way, Petsc
   if (before != after) *worst = 1; /* the same shape */
   PetscCall(CompareFresh(type, pc, &apart));
   *worst = PetscMax(*worst, apart);
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&box));
+  PetscCall(DestroyAll(&pc, &A, &box));
   PetscFunctionReturn(0);
 }
 
@@ -192,10 +183,7 @@ static PetscErrorCode KeepsPlaces(PetscBool *holds)
   PetscCall(CreateDM(&g, PETSC_TRUE, &da));
   PetscCall(GridAssemble(&g, da, A));
   PetscCall(MatMultEqual(A, B, 2, holds));
-  PetscCall(DMDestroy(&da));
-  PetscCall(MatDestroy(&star));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(DestroyAll(&da, &star, &A, &B));
   PetscFunctionReturn(0);
 }
 
@@ -217,14 +205,11 @@ static PetscErrorCode FactorsAlike(const char type[], PetscReal *apart)
     PetscCall(FillVec(b));
     PetscCall(CreatePC(type, A[i], &pc));
     PetscCall(PCApply(pc, b, x[i]));
-    PetscCall(PCDestroy(&pc));
-    PetscCall(VecDestroy(&b));
-    PetscCall(MatDestroy(&A[i]));
+    PetscCall(DestroyAll(&pc, &b, &A[i]));
   }
   PetscCall(VecAXPY(x[0], -1.0, x[1]));
   PetscCall(VecNorm(x[0], NORM_INFINITY, apart));
-  PetscCall(VecDestroy(&x[0]));
-  PetscCall(VecDestroy(&x[1]));
+  PetscCall(DestroyAll(&x[0], &x[1]));
   PetscFunctionReturn(0);
 }
 
@@ -250,18 +235,17 @@ static PetscErrorCode TestShapes(void)
       }
     }
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s of a star that becomes a box is as a new one", types[t]));
-    PetscCall(PoissonClaim((PetscBool)(worst < 1e-12), claim));
+    PetscCall(Claim(worst < 1e-12, claim));
     if (!(worst < 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative difference %g\n", (double)worst));
   }
   for (int t = 0; t < 2 && size == 1; t++) {
     PetscReal apart;
 
     PetscCall(FactorsAlike(t ? PCILU : PCLU, &apart));
-    PetscCall(PoissonClaim((PetscBool)(apart < 1e-12),
-                           t ? "ilu of rows that are alike is AIJ's" : "lu of rows that are alike is AIJ's"));
+    PetscCall(Claim(apart < 1e-12, t ? "ilu of rows that are alike is AIJ's" : "lu of rows that are alike is AIJ's"));
   }
   PetscCall(KeepsPlaces(&holds));
-  PetscCall(PoissonClaim(holds, "a box that gets a star's values is filled as a box again"));
+  PetscCall(Claim(holds, "a box that gets a star's values is filled as a box again"));
   PetscFunctionReturn(0);
 }
 
@@ -282,20 +266,17 @@ static PetscErrorCode CreatePrism(PetscInt d, Mat *prism)
   g.nproc[2]              = size;
   GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
   PetscCall(CreateMat(g, PETSC_FALSE, MATSTENCIL, &A));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCMGSetLevels(pc, 3, NULL));
   PetscCall(PCKCycleSetProcEqLim(pc, 0));
   PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_ON));
   PetscCall(PCKCycleSetSemicoarsen(pc, directions[d]));
   PetscCall(PCKCycleSetInterpolation(pc, PC_KCYCLE_INTERPOLATION_OPERATOR));
-  PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetUp(pc));
   PetscCall(PCMGGetSmoother(pc, 1, &smoother));
   PetscCall(KSPGetOperators(smoother, NULL, prism));
   PetscCall(MatDuplicate(*prism, MAT_COPY_VALUES, prism));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&pc, &A));
   PetscFunctionReturn(0);
 }
 
@@ -338,24 +319,19 @@ static PetscErrorCode TestPrisms(void)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "prisms of %" PetscInt_FMT " and %" PetscInt_FMT " points make one of %" PetscInt_FMT "\n",
                         points[0], points[1], points[2]));
-  PetscCall(
-      PoissonClaim((PetscBool)(worst < 1e-12), "the preconditioner of one that gets another's values is as a new one"));
+  PetscCall(Claim(worst < 1e-12, "the preconditioner of one that gets another's values is as a new one"));
   PetscCall(MatMultEqual(A, B, 2, &equal));
   PetscCall(MatConvert(A, MATAIJ, MAT_REUSE_MATRIX, &aij));
   PetscCall(MatMultEqual(aij, B, 2, &sum));
-  PetscCall(PoissonClaim((PetscBool)(equal && sum), "its values are the other's, as AIJ, too"));
+  PetscCall(Claim(equal && sum, "its values are the other's, as AIJ, too"));
   PetscCall(MatAXPY(C, 1.0, B, DIFFERENT_NONZERO_PATTERN));
   PetscCall(MatAXPY(C, -1.0, A, DIFFERENT_NONZERO_PATTERN));
   PetscCall(MatAXPY(C, 1.0, A, SAME_NONZERO_PATTERN));
   PetscCall(MatAXPY(C, -1.0, A, SUBSET_NONZERO_PATTERN));
   PetscCall(MatCopy(C, aij, DIFFERENT_NONZERO_PATTERN));
   PetscCall(MatMultEqual(C, aij, 2, &sum));
-  PetscCall(PoissonClaim(sum, "sums of prisms are what they are as AIJ"));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&C));
-  PetscCall(MatDestroy(&aij));
+  PetscCall(Claim(sum, "sums of prisms are what they are as AIJ"));
+  PetscCall(DestroyAll(&pc, &A, &B, &C, &aij));
   PetscFunctionReturn(0);
 }
 
@@ -387,13 +363,11 @@ static PetscErrorCode TestLevels(const char directions[])
   worst = PetscMax(worst, apart);
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "levels coarsened in %s of AIJ that gets corners are as new ones",
                           directions));
-  PetscCall(PoissonClaim((PetscBool)(worst < 1e-12), claim));
+  PetscCall(Claim(worst < 1e-12, claim));
   if (!(worst < 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative difference %g\n", (double)worst));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_semicoarsen"));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_interpolation"));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&pc, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -436,8 +410,7 @@ static PetscErrorCode Try(Mat A, Mat rows, Trial trial)
   if (trial == OUTSIDE) PetscCall(MatSetValues(A, 1, set, 1, to, v, ADD_VALUES));
   set[0] = ranges[(rank + 1) % size];
   if (trial == OTHERS) PetscCall(MatSetValues(A, 1, set, 1, set, v, ADD_VALUES));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -446,7 +419,7 @@ static PetscErrorCode TryOption(MatType type, MatOption option, PetscBool flag, 
                                 PetscBool refused[2])
 {
   PetscErrorCode ierr;
-  char           words[POISSON_ERROR_LENGTH];
+  char           words[ERROR_LENGTH];
   Mat            original, rows;
 
   PetscFunctionBeginUser;
@@ -454,15 +427,13 @@ static PetscErrorCode TryOption(MatType type, MatOption option, PetscBool flag, 
   PetscCall(CreateMat(Small, PETSC_FALSE, type, &original));
   PetscCall(CreateMat(Small, PETSC_FALSE, MATAIJ, &rows));
   PetscCall(MatScale(rows, 1.5));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = MatSetOption(original, option, flag);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(MatSetOption(original, option, flag), ierr, words);
   refused[0] = (PetscBool)(ierr != 0);
   if (copy) {
     PetscCall(MatDuplicate(original, MAT_COPY_VALUES, A));
     PetscCall(MatDestroy(&original));
   } else *A = original;
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  PetscCall(PetscPushErrorHandler(KeepError, words));
   if (!refused[0]) ierr = Try(*A, rows, trial);
   PetscCall(PetscPopErrorHandler());
   refused[1] = (PetscBool)(ierr != 0);
@@ -519,8 +490,7 @@ static PetscErrorCode CompareTrial(MatOption option, PetscBool flag, Trial trial
       *same = PETSC_FALSE;
     }
   }
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(DestroyAll(&A, &B));
   PetscFunctionReturn(0);
 }
 
@@ -533,7 +503,7 @@ static PetscErrorCode TestOptions(void)
     for (int t = 0; option && t < 4 * NUM_TRIALS; t++)
       PetscCall(CompareTrial((MatOption)option, (PetscBool)(t % 2), (Trial)(t / 4), (PetscBool)(t / 2 % 2), &same));
   }
-  PetscCall(PoissonClaim(same, "other options are as those of AIJ, in duplicates, too"));
+  PetscCall(Claim(same, "other options are as those of AIJ, in duplicates, too"));
   PetscFunctionReturn(0);
 }
 
@@ -563,8 +533,7 @@ static PetscErrorCode TestIndices(void)
       if (local) PetscCall(MatSetValuesLocal(A[i], 2, row, 3, col, v, INSERT_VALUES));
       else PetscCall(MatSetValues(A[i], 2, row, 3, col, v, INSERT_VALUES));
     }
-    PetscCall(MatAssemblyBegin(A[i], MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(A[i], MAT_FINAL_ASSEMBLY));
+    PetscCall(AssembleMat(A[i]));
     row[0] = first;
     row[1] = first + size;
     col[0] = first + size;
@@ -574,10 +543,9 @@ static PetscErrorCode TestIndices(void)
   }
   PetscCall(Difference(A[0], A[1], &difference));
   for (int k = 0; k < 6; k++) same = (PetscBool)(same && got[0][k] == got[1][k]);
-  PetscCall(PoissonClaim((PetscBool)(difference < 1e-13), "negative indices are skipped"));
-  PetscCall(PoissonClaim(same, "values are got as from AIJ"));
-  PetscCall(MatDestroy(&A[0]));
-  PetscCall(MatDestroy(&A[1]));
+  PetscCall(Claim(difference < 1e-13, "negative indices are skipped"));
+  PetscCall(Claim(same, "values are got as from AIJ"));
+  PetscCall(DestroyAll(&A[0], &A[1]));
   PetscFunctionReturn(0);
 }
 
@@ -608,8 +576,7 @@ static PetscErrorCode Factor(Mat A, Mat box, Mat *F)
   PetscCall(MatGetFactor(A, MATSOLVERPETSC, MAT_FACTOR_LU, F));
   PetscCall(MatGetOrdering(A, MATORDERINGND, &rows, &cols));
   PetscCall(MatLUFactorSymbolic(*F, A, rows, cols, &info));
-  PetscCall(ISDestroy(&rows));
-  PetscCall(ISDestroy(&cols));
+  PetscCall(DestroyAll(&rows, &cols));
   PetscCall(MatLUFactorNumeric(*F, A, &info));
   PetscCall(MatCopy(box, A, DIFFERENT_NONZERO_PATTERN));
   PetscCall(MatLUFactorNumeric(*F, A, &info));
@@ -678,7 +645,7 @@ static PetscErrorCode CreateOther(Refusal which, Mat *other)
 
 static PetscErrorCode TestRefusals(void)
 {
-  char        words[POISSON_ERROR_LENGTH];
+  char        words[ERROR_LENGTH];
   PetscMPIInt size;
 
   PetscFunctionBeginUser;
@@ -690,13 +657,11 @@ static PetscErrorCode TestRefusals(void)
     PetscCall(CreateMat(Small, PETSC_FALSE, MATSTENCIL, &A));
     PetscCall(CreateOther((Refusal)which, &other));
     words[0] = 0;
-    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+    PetscCall(PetscPushErrorHandler(KeepError, words));
     (void)!Refuse((Refusal)which, A, other, &made);
     PetscCall(PetscPopErrorHandler());
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d: %s\n", which, words[0] ? words : "NO error"));
-    PetscCall(MatDestroy(&made));
-    PetscCall(MatDestroy(&other));
-    PetscCall(MatDestroy(&A));
+    PetscCall(DestroyAll(&made, &other, &A));
   }
   PetscFunctionReturn(0);
 }
@@ -774,8 +739,7 @@ static PetscErrorCode ViewTransfer(Mat P, PetscBool holds[])
   PetscCall(PetscViewerDrawOpen(PETSC_COMM_WORLD, NULL, NULL, 0, 0, 100, 100, &viewer));
   PetscCall(MatView(P, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
-  PetscCall(MatDestroy(&aij));
-  PetscCall(MatDestroy(&again));
+  PetscCall(DestroyAll(&aij, &again));
   PetscFunctionReturn(0);
 }
 
@@ -812,14 +776,13 @@ static PetscErrorCode TestViews(void)
         PetscCall(PCMGGetInterpolation(pc, l, &P));
         PetscCall(ViewTransfer(P, holds));
       }
-      PetscCall(PCDestroy(&pc));
-      PetscCall(MatDestroy(&A));
+      PetscCall(DestroyAll(&pc, &A));
     }
   }
   PetscCall(PetscOptionsClearValue(NULL, "-draw_type"));
-  PetscCall(PoissonClaim(holds[0], "transfers in binary files are read as AIJ"));
-  PetscCall(PoissonClaim(holds[1], "they become AIJ, again and again"));
-  PetscCall(PoissonClaim(holds[2], "as text they are words, or entries"));
+  PetscCall(Claim(holds[0], "transfers in binary files are read as AIJ"));
+  PetscCall(Claim(holds[1], "they become AIJ, again and again"));
+  PetscCall(Claim(holds[2], "as text they are words, or entries"));
   PetscFunctionReturn(0);
 }
 

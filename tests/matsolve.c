@@ -27,8 +27,7 @@ static PetscErrorCode AddWind(Problem *problem)
       PetscCall(MatSetValuesStencil(problem->A, 1, &row, 2, columns, values, ADD_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(problem->A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(problem->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(problem->A));
   PetscFunctionReturn(0);
 }
 
@@ -39,12 +38,8 @@ static PetscErrorCode Create(Problem *problem)
   PetscCall(DMCreateMatrix(problem->da, &problem->A));
   PetscCall(PoissonAssemble(&problem->p, problem->da, problem->A));
   PetscCall(AddWind(problem));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &problem->ksp));
-  PetscCall(KSPSetOperators(problem->ksp, problem->A, problem->A));
-  PetscCall(KSPSetType(problem->ksp, KSPRICHARDSON));
+  PetscCall(MakeKSP(problem->A, KSPRICHARDSON, PCKCYCLE, &problem->ksp, &problem->pc));
   PetscCall(KSPSetTolerances(problem->ksp, 1e-13, PETSC_DEFAULT, PETSC_DEFAULT, 10));
-  PetscCall(KSPGetPC(problem->ksp, &problem->pc));
-  PetscCall(PCSetType(problem->pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(problem->ksp));
   PetscCall(KSPSetUp(problem->ksp));
   PetscFunctionReturn(0);
@@ -53,9 +48,7 @@ static PetscErrorCode Create(Problem *problem)
 static PetscErrorCode Destroy(Problem *problem)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&problem->ksp));
-  PetscCall(MatDestroy(&problem->A));
-  PetscCall(DMDestroy(&problem->da));
+  PetscCall(DestroyAll(&problem->ksp, &problem->A, &problem->da));
   PetscFunctionReturn(0);
 }
 
@@ -75,8 +68,7 @@ static PetscErrorCode CreateBlocks(Problem *problem, PetscInt width, Mat *B, Mat
     PetscCall(VecShift(b, 0.1 * (PetscReal)(j * j)));
     PetscCall(MatDenseRestoreColumnVecWrite(*B, j, &b));
   }
-  PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*B));
   PetscCall(MatDuplicate(*B, MAT_DO_NOT_COPY_VALUES, X));
   PetscFunctionReturn(0);
 }
@@ -120,8 +112,7 @@ static PetscErrorCode Difference(Problem *problem, Mat B, Mat X, Single single, 
     PetscCall(VecNorm(y, NORM_2, &error));
     *difference = PetscMax(*difference, error / norm);
   }
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&c));
+  PetscCall(DestroyAll(&y, &c));
   PetscFunctionReturn(0);
 }
 
@@ -131,7 +122,7 @@ static PetscErrorCode ClaimSmall(PetscReal difference, const char what[], PetscI
 
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s of %" PetscInt_FMT " right sides is that of each", what, width));
-  PetscCall(PoissonClaim((PetscBool)(difference < 1e-12), claim));
+  PetscCall(Claim(difference < 1e-12, claim));
   if (!(difference < 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative difference %g\n", (double)difference));
   PetscFunctionReturn(0);
 }
@@ -149,8 +140,7 @@ static PetscErrorCode Blocks(Problem *problem, PetscInt width)
   PetscCall(KSPMatSolve(problem->ksp, B, X));
   PetscCall(Difference(problem, B, X, SolveSingle, &difference));
   PetscCall(ClaimSmall(difference, "solution for a block", width));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&X));
+  PetscCall(DestroyAll(&B, &X));
   PetscFunctionReturn(0);
 }
 
@@ -171,8 +161,7 @@ static PetscErrorCode Transposed(Problem *problem, PetscInt width)
   PetscCall(CreateBlocks(problem, width, &B, &X));
   PetscCall(PCMatApplyTranspose(problem->pc, B, X));
   PetscCall(Difference(problem, B, X, ApplyTransposeSingle, &difference));
-  PetscCall(MatDestroy(&B));
-  PetscCall(MatDestroy(&X));
+  PetscCall(DestroyAll(&B, &X));
   PetscCall(ClaimSmall(difference, "transposed application to a block", width));
   PetscFunctionReturn(0);
 }

@@ -127,12 +127,8 @@ static PetscErrorCode Measure(Kind kind, PetscInt dim, PetscInt n, MatType type,
   PetscCall(PetscStrcmp(type, MATSTENCIL, &stencil));
   PetscCall(Create(kind, dim, n, type, &da, &A, &b, &x, before));
   PetscCall(Usage(stencil ? setup : before));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetUp(ksp));
   PetscCall(Usage(setup));
@@ -146,11 +142,7 @@ static PetscErrorCode Measure(Kind kind, PetscInt dim, PetscInt n, MatType type,
   m->made  = (solve[0] - setup[0]) / doubles;
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   m->converged = (PetscBool)(reason > 0);
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -243,14 +235,10 @@ static PetscErrorCode CreateRichardson(Mat A, KSP *ksp)
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetType(*ksp, KSPRICHARDSON));
-  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(MakeKSP(A, KSPRICHARDSON, PCRELAX, ksp, &pc));
   PetscCall(KSPSetNormType(*ksp, KSP_NORM_NONE));
   PetscCall(KSPSetConvergenceTest(*ksp, KSPConvergedSkip, NULL, NULL));
   PetscCall(KSPSetTolerances(*ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 2));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCRELAX));
   PetscFunctionReturn(0);
 }
 
@@ -271,18 +259,13 @@ static PetscErrorCode CompareUse(Use use, PetscBool *same, PetscBool *none)
   PetscCall(Create(KIND_VARYING, 3, 17, MATSTENCIL, &da, &A, &b, &x, before));
   PetscCall(VecDuplicate(x, &y));
   PetscCall(VecGetSize(x, &n));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetUp(ksp));
   PetscCall(PCMGGetLevels(pc, &nlevels));
   PetscCall(PCMGGetSmoother(pc, nlevels - 1, &smoother));
   PetscCall(CreateRichardson(A, &plain));
   if (use == USE_KERNEL) {
-    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constant));
-    PetscCall(MatSetNullSpace(A, constant));
-    PetscCall(MatNullSpaceDestroy(&constant));
+    PetscCall(AttachConstants(A));
   }
   PetscCall(Smooth(plain, use, b, y, &calls[0]));
   PetscCall(Usage(before));
@@ -293,13 +276,7 @@ static PetscErrorCode CompareUse(Use use, PetscBool *same, PetscBool *none)
   PetscCall(VecAXPY(x, -1, y));
   PetscCall(VecNorm(x, NORM_2, &away));
   *same = (PetscBool)(away <= 1e-14 * size && calls[0] == calls[1] && (calls[0] > 0) == (use == USE_MONITOR));
-  PetscCall(KSPDestroy(&plain));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&plain, &ksp, &y, &x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -335,10 +312,7 @@ static PetscErrorCode TestBlock(void)
   PetscCall(Usage(after));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the diagonal block is made on several processes, and only there: %s\n",
                         (after[0] > before[0]) == (size > 1) ? "yes" : "NO"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -383,8 +357,7 @@ static PetscErrorCode CreateSlab(PetscInt n, int across, Mat *A)
     }
     PetscCall(MatSetValuesStencil(*A, 1, &row, count, col, value, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscCall(DMDestroy(&da));
   PetscFunctionReturn(0);
 }
@@ -396,9 +369,7 @@ static PetscErrorCode SetUpPeak(Mat A, PCRelaxClustersType clustering, PetscLogD
   PC             pc;
 
   PetscFunctionBeginUser;
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(MakePC(A, PCRELAX, &pc));
   PetscCall(PCRelaxSetClusters(pc, clustering));
   PetscCall(Usage(before));
   PetscCall(PCSetUp(pc));

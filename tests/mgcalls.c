@@ -334,8 +334,7 @@ static PetscErrorCode OtherInterpolation(PoissonSolver *p)
   else {
     PetscCall(MatGetLocalSize(P, &m, &n));
     PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, m, n, PETSC_DETERMINE, PETSC_DETERMINE, 1, NULL, 1, NULL, &Q));
-    PetscCall(MatAssemblyBegin(Q, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(Q, MAT_FINAL_ASSEMBLY));
+    PetscCall(AssembleMat(Q));
   }
   PetscCall(PCMGSetInterpolation(p->pc, 2, Q));
   PetscCall(PCMGSetRestriction(p->pc, 2, Q));
@@ -547,7 +546,7 @@ static PetscErrorCode Solve(PoissonSolver *p, PetscBool *good)
   PetscCall(KSPSolve(p->ksp, p->b, p->x));
   PetscCall(KSPGetConvergedReason(p->ksp, &reason));
   PetscCall(KSPGetIterationNumber(p->ksp, &its));
-  PetscCall(PoissonResidual(p->A, p->b, p->x, &residual));
+  PetscCall(RelativeResidual(p->A, p->b, p->x, &residual));
   *good = (PetscBool)(*good && reason > 0 && its <= 25 && residual < 1e-7);
   PetscCall(PetscInfo(p->ksp, "%" PetscInt_FMT " iterations, true residual %g\n", its, (double)residual));
   PetscFunctionReturn(0);
@@ -571,16 +570,14 @@ static PetscErrorCode Try(PoissonSolver *p, const Call *call, Time when, PetscBo
 static PetscErrorCode Run(PoissonSolver *p, const Call *call, PetscBool structured, Time when, PetscBool *all)
 {
   const char    *expected = call->error[structured][when != BEFORE];
-  char           words[POISSON_ERROR_LENGTH], *found = NULL;
+  char           words[ERROR_LENGTH], *found = NULL;
   PetscBool      good = PETSC_TRUE;
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
   words[0] = 0;
   PetscCall(Create(p, structured));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = Try(p, call, when, &good);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(Try(p, call, when, &good), ierr, words);
   if (expected) PetscCall(PetscStrstr(words, expected, &found));
   if (expected ? !ierr || !found : ierr || !good) {
     *all = PETSC_FALSE;
@@ -600,7 +597,7 @@ static PetscErrorCode RunTimes(PoissonSolver *p, const Call *call)
     for (int when = call->set_up ? SET_UP : BEFORE; when < NUM_TIMES; when++)
       PetscCall(Run(p, call, (PetscBool)structured, (Time)when, &all));
   }
-  PetscCall(PoissonClaim(all, call->name));
+  PetscCall(Claim(all, call->name));
   PetscFunctionReturn(0);
 }
 

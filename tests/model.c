@@ -28,15 +28,11 @@ static PetscErrorCode CreateSolver(Poisson *p, const char save[], const char loa
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, p, &da));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(PoissonAssemble(p, da, A));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakeKSP(A, NULL, PCKCYCLE, ksp, &pc));
   if (save) PetscCall(PCKCycleSetCalibrationSave(pc, save));
   if (load) PetscCall(PCKCycleSetCalibrationLoad(pc, load));
   PetscCall(KSPSetFromOptions(*ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -123,11 +119,11 @@ static PetscErrorCode ComparePredictions(PC pc, const Calibration *c, const char
     if (most[0] + most[1] != 0) same = PETSC_FALSE;
   }
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: predictions are sums over the visits of Algorithm 3", what));
-  PetscCall(PoissonClaim(sums, claim));
+  PetscCall(Claim(sums, claim));
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: they grow with kappa", what));
-  PetscCall(PoissonClaim(grow, claim));
+  PetscCall(Claim(grow, claim));
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: all processes have the same", what));
-  PetscCall(PoissonClaim(same, claim));
+  PetscCall(Claim(same, claim));
   PetscFunctionReturn(0);
 }
 
@@ -172,9 +168,9 @@ static PetscErrorCode TimeAndSave(Poisson *p, const char name[], Calibration *c)
   PetscCall(PCKCycleGetCalibrationSave(pc, &file));
   PetscCall(KSPSetUp(ksp));
   PetscCall(ReadFile(name, c));
-  PetscCall(PoissonClaim((PetscBool)(file[0] && c->nlevels > 0), "set-up writes the file"));
+  PetscCall(Claim(file[0] && c->nlevels > 0, "set-up writes the file"));
   PetscCall(PCKCycleGetLevelCalls(pc, &nlevels, &calls));
-  PetscCall(PoissonClaim((PetscBool)(calls[0] == 0 && calls[nlevels - 1] == 0), "cycles that are timed do not count"));
+  PetscCall(Claim(calls[0] == 0 && calls[nlevels - 1] == 0, "cycles that are timed do not count"));
   PetscCall(ComparePredictions(pc, c, "timed"));
   PetscCall(PCKCyclePredictTime(pc, 2, &first));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
@@ -183,7 +179,7 @@ static PetscErrorCode TimeAndSave(Poisson *p, const char name[], Calibration *c)
   PetscCall(VecSet(b, 1));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(PCKCyclePredictTime(pc, 2, &later));
-  PetscCall(PoissonClaim((PetscBool)(first == later), "times are kept for other values"));
+  PetscCall(Claim(first == later, "times are kept for other values"));
   PetscCall(Cut(name, 0, "nothing\n"));
   PetscCall(PetscObjectReference((PetscObject)A));
   PetscCall(KSPReset(ksp));
@@ -191,10 +187,8 @@ static PetscErrorCode TimeAndSave(Poisson *p, const char name[], Calibration *c)
   PetscCall(MatDestroy(&A));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(ReadFile(name, c));
-  PetscCall(PoissonClaim((PetscBool)(c->nlevels > 0), "they are taken and written anew after KSPReset()"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(KSPDestroy(&ksp));
+  PetscCall(Claim(c->nlevels > 0, "they are taken and written anew after KSPReset()"));
+  PetscCall(DestroyAll(&x, &b, &ksp));
   PetscFunctionReturn(0);
 }
 
@@ -222,9 +216,7 @@ static PetscErrorCode LoadMadeUp(Poisson *p, const char name[], Calibration *c, 
   PetscCall(VecSet(b, 1));
   for (int i = 0; i < 3; i++) PetscCall(PCApply(pc, b, x));
   if (view) PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(KSPDestroy(&ksp));
+  PetscCall(DestroyAll(&x, &b, &ksp));
   PetscFunctionReturn(0);
 }
 
@@ -234,13 +226,11 @@ static PetscErrorCode Refused(Poisson *p, const char name[], const char what[])
   PC             pc;
   PetscReal      seconds;
   PetscErrorCode ierr;
-  char           text[POISSON_ERROR_LENGTH] = "";
+  char           text[ERROR_LENGTH] = "";
 
   PetscFunctionBeginUser;
   PetscCall(CreateSolver(p, NULL, name, &ksp));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, text));
-  ierr = KSPSetUp(ksp);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(KSPSetUp(ksp), ierr, text);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", what, ierr ? text : "NO error"));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCKCycleSetCalibrationLoad(pc, ""));
@@ -306,18 +296,18 @@ static PetscErrorCode RefuseOthers(Poisson *p)
   PetscReal      seconds;
   PetscErrorCode ierr;
   PetscBool      calibrate;
-  char           text[POISSON_ERROR_LENGTH] = "";
+  char           text[ERROR_LENGTH] = "";
 
   PetscFunctionBeginUser;
   PetscCall(CreateSolver(p, NULL, NULL, &ksp));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, text));
+  PetscCall(PetscPushErrorHandler(KeepError, text));
   ierr = PCKCyclePredictTime(pc, 1, &seconds);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "before set-up: %s\n", ierr ? text : "NO error"));
   PetscCall(PetscPopErrorHandler());
   PetscCall(KSPSetUp(ksp));
   PetscCall(PCKCycleGetCalibrate(pc, &calibrate));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, text));
+  PetscCall(PetscPushErrorHandler(KeepError, text));
   ierr = PCKCyclePredictTime(pc, 1, &seconds);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nothing timed: %s\n", ierr && !calibrate ? text : "NO error"));
   ierr = PCKCyclePredictTime(pc, 0, &seconds);
@@ -328,9 +318,7 @@ static PetscErrorCode RefuseOthers(Poisson *p)
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCKCycleSetCalibrate(pc, PETSC_TRUE));
   PetscCall(PCMGSetType(pc, PC_MG_ADDITIVE));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, text));
-  ierr = KSPSetUp(ksp);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(KSPSetUp(ksp), ierr, text);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "additive: %s\n", ierr ? text : "NO error"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
@@ -350,7 +338,7 @@ static PetscErrorCode Work(Poisson *p)
   PetscCall(KSPSetUp(ksp));
   PetscCall(PCMGGetCoarseSolve(pc, &coarse));
   PetscCall(KSPGetTotalIterations(coarse, &its));
-  PetscCall(PoissonClaim((PetscBool)(its > 0), "the coarsest problem is solved while cycles are timed"));
+  PetscCall(Claim(its > 0, "the coarsest problem is solved while cycles are timed"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }
@@ -367,7 +355,7 @@ static PetscErrorCode Once(Poisson *p)
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCKCyclePredictTime(pc, PC_KCYCLE_KAPPA_W, &seconds));
-  PetscCall(PoissonClaim((PetscBool)(seconds > 0), "there is a prediction"));
+  PetscCall(Claim(seconds > 0, "there is a prediction"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }

@@ -65,8 +65,7 @@ static PetscErrorCode CreateLinesAndZeros(const Grid *g, Layout layout, PetscInt
       if (column >= 0 && column < GridPoints(g)) PetscCall(MatSetValue(*A, row, column, 0, ADD_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
 
@@ -107,9 +106,7 @@ static PetscErrorCode ChangeMat(const Change *change, Mat A)
   if (change->pin == 2) PetscCall(MatZeroRowsColumns(A, start ? 0 : nrows, &row, 1.0, NULL, NULL));
   if (change->sign != (PetscScalar)1.0) PetscCall(MatScale(A, change->sign));
   if (!change->constants) PetscFunctionReturn(0);
-  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &nullspace));
-  PetscCall(MatSetNullSpace(A, nullspace));
-  PetscCall(MatNullSpaceDestroy(&nullspace));
+  PetscCall(AttachConstants(A));
   PetscFunctionReturn(0);
 }
 
@@ -118,11 +115,7 @@ static PetscErrorCode CreateSolver(Mat A, KSP *ksp)
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPSetType(*ksp, KSPGMRES));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakeKSP(A, KSPGMRES, PCKCYCLE, ksp, &pc));
   PetscCall(KSPSetTolerances(*ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 60));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscFunctionReturn(0);
@@ -174,9 +167,7 @@ static PetscErrorCode Difference(Vec x, Vec y, PetscReal *relative)
   PetscCall(VecAXPY(moved, -1.0, x));
   PetscCall(VecNorm(moved, NORM_2, relative));
   *relative /= norm;
-  PetscCall(VecDestroy(&moved));
-  PetscCall(VecScatterDestroy(&scatter));
-  PetscCall(ISDestroy(&rows));
+  PetscCall(DestroyAll(&moved, &scatter, &rows));
   PetscFunctionReturn(0);
 }
 
@@ -227,8 +218,8 @@ static PetscErrorCode Compare(Grid *g, Layout layout, const Change *change, Pets
   PetscCall(Difference(x[0], x[1], &difference));
   PetscCall(HasSizes(ksp[1], g, &found));
   PetscCall(KSPGetPC(ksp[1], &pc));
-  PetscCall(PoissonViewHas(pc, PetscDefined(USE_COMPLEX) ? "hierarchy grid" : "  structured levels\n", &structured));
-  PetscCall(PoissonViewHas(pc, give ? " given by -pc_kcycle_grid_sizes" : " found in the matrix", &line));
+  PetscCall(ViewHas(pc, PetscDefined(USE_COMPLEX) ? "hierarchy grid" : "  structured levels\n", &structured));
+  PetscCall(ViewHas(pc, give ? " given by -pc_kcycle_grid_sizes" : " found in the matrix", &line));
   if (!found || !structured) PetscCall(GridShow(g, "not found"));
   if (its[0] != its[1]) PetscCall(GridShow(g, "other iterations"));
   if (difference > 1e-7) PetscCall(GridShow(g, "another solution"));
@@ -237,11 +228,7 @@ static PetscErrorCode Compare(Grid *g, Layout layout, const Change *change, Pets
   f->views += !line;
   f->iterations += its[0] != its[1];
   f->solutions += difference > 1e-7;
-  for (int i = 0; i < 2; i++) {
-    PetscCall(VecDestroy(&x[i]));
-    PetscCall(KSPDestroy(&ksp[i]));
-    PetscCall(MatDestroy(&A[i]));
-  }
+  for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&x[i], &ksp[i], &A[i]));
   PetscCall(DMDestroy(&da));
   PetscFunctionReturn(0);
 }
@@ -361,8 +348,7 @@ static PetscErrorCode CreateGradient(const Grid *g, Mat *G)
     PetscCall(MatSetValue(*G, face, cell, 1.0, INSERT_VALUES));
     PetscCall(MatSetValue(*G, face, GridNumber(g, before), -1.0, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(*G, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*G, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*G));
   PetscFunctionReturn(0);
 }
 
@@ -402,14 +388,8 @@ static PetscErrorCode TestProduct(void)
                     "divergence times gradient, %s: found %s, same iterations as with a DMDA %s, same solution %s\n",
                     periodic ? "periodic" : "cells", found ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO",
                     difference < 1e-7 ? "yes" : "NO"));
-    for (int i = 0; i < 2; i++) {
-      PetscCall(VecDestroy(&x[i]));
-      PetscCall(KSPDestroy(&ksp[i]));
-      PetscCall(MatDestroy(&A[i]));
-    }
-    PetscCall(MatDestroy(&G));
-    PetscCall(MatDestroy(&D));
-    PetscCall(DMDestroy(&da));
+    for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&x[i], &ksp[i], &A[i]));
+    PetscCall(DestroyAll(&G, &D, &da));
   }
   PetscFunctionReturn(0);
 }
@@ -424,9 +404,7 @@ static PetscErrorCode FindsGrid(KSP ksp, PetscBool *finds, char words[])
   PetscFunctionBeginUser;
   words[0] = 0;
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = PCSetUp(pc);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(PCSetUp(pc), ierr, words);
   if (!ierr) words[0] = 0;
   PetscCall(PCKCycleGetGridSizes(pc, &dim, size));
   *finds = dim ? PETSC_TRUE : PETSC_FALSE;
@@ -455,8 +433,7 @@ static PetscErrorCode CreateBand(PetscInt N, PetscInt n, const PetscInt distance
         PetscCall(MatSetValue(*A, row, row + distance[t], -1, INSERT_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
 
@@ -481,7 +458,7 @@ static PetscErrorCode TestDoubt(void)
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(bands); k++) {
-    char      words[POISSON_ERROR_LENGTH];
+    char      words[ERROR_LENGTH];
     Mat       A;
     KSP       ksp;
     PetscBool finds;
@@ -491,8 +468,7 @@ static PetscErrorCode TestDoubt(void)
     PetscCall(FindsGrid(ksp, &finds, words));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s%s\n", bands[k].name, finds ? "a grid" : "no grid",
                           finds == bands[k].grid ? "" : ": NO"));
-    PetscCall(KSPDestroy(&ksp));
-    PetscCall(MatDestroy(&A));
+    PetscCall(DestroyAll(&ksp, &A));
   }
   PetscFunctionReturn(0);
 }
@@ -545,22 +521,21 @@ static PetscErrorCode Changes(const Grid g[], DM da[], Mat with[], Mat without[]
   PetscCall(MatShift(without[0], 3.0));
   PetscCall(SolveWith(ksp, without[0], &its, &dm));
   PetscCall(TakesAsNew(without[0], its, &same));
-  PetscCall(PoissonClaim((PetscBool)(same && dm == first), "other values: same grid, iterations of a new solver"));
+  PetscCall(Claim(same && dm == first, "other values: same grid, iterations of a new solver"));
   PetscCall(MatDuplicate(without[0], MAT_COPY_VALUES, &copy));
   PetscCall(SolveWith(ksp, copy, &its, &dm));
   PetscCall(MatDestroy(&copy));
-  PetscCall(PoissonClaim((PetscBool)(dm == first), "another matrix of the same pattern: same grid"));
+  PetscCall(Claim(dm == first, "another matrix of the same pattern: same grid"));
   PetscCall(KSPReset(ksp));
   PetscCall(SolveWith(ksp, without[1], &its, &dm));
   PetscCall(TakesAsNew(without[1], its, &same));
   PetscCall(HasSizes(ksp, &g[1], &found));
-  PetscCall(PoissonClaim((PetscBool)(same && found && dm != first),
-                         "another pattern: another grid, iterations of a new solver"));
+  PetscCall(Claim(same && found && dm != first, "another pattern: another grid, iterations of a new solver"));
   PetscCall(MatGetDM(without[1], &dm));
-  PetscCall(PoissonClaim((PetscBool)!dm, "the matrix has no DM after that"));
+  PetscCall(Claim(!dm, "the matrix has no DM after that"));
   PetscCall(SolveWith(ksp, with[1], &its, &dm));
   PetscCall(HasSizes(ksp, &g[1], &found));
-  PetscCall(PoissonClaim((PetscBool)(dm == da[1]), "a matrix with a DM: that one"));
+  PetscCall(Claim(dm == da[1], "a matrix with a DM: that one"));
   PetscCall(KSPReset(ksp));
   PetscCall(SolveWith(ksp, without[0], &its, &dm));
   PetscCall(KSPReset(ksp));
@@ -569,7 +544,7 @@ static PetscErrorCode Changes(const Grid g[], DM da[], Mat with[], Mat without[]
   PetscCall(MatSetDM(with[0], NULL));
   PetscCall(SolveWith(ksp, with[0], &its, &dm));
   PetscCall(TakesAsNew(with[0], its, &same));
-  PetscCall(PoissonClaim((PetscBool)(same && dm == da[0]), "a DM that the program gives later: that one"));
+  PetscCall(Claim(same && dm == da[0], "a DM that the program gives later: that one"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }
@@ -596,7 +571,7 @@ static PetscErrorCode Turns(const Mat A[], PetscBool reset, const char claim[])
     }
     PetscCall(KSPDestroy(&ksp));
   }
-  PetscCall(PoissonClaim(all, claim));
+  PetscCall(Claim(all, claim));
   PetscFunctionReturn(0);
 }
 
@@ -634,11 +609,7 @@ static PetscErrorCode TestChange(void)
     }
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", Layouts[layout]));
     PetscCall(Changes(g, da, with, without));
-    for (int i = 0; i < 2; i++) {
-      PetscCall(MatDestroy(&with[i]));
-      PetscCall(MatDestroy(&without[i]));
-      PetscCall(DMDestroy(&da[i]));
-    }
+    for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&with[i], &without[i], &da[i]));
   }
   PetscFunctionReturn(0);
 }
@@ -664,7 +635,7 @@ static PetscErrorCode TestErrors(void)
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
-    char           words[POISSON_ERROR_LENGTH] = "";
+    char           words[ERROR_LENGTH] = "";
     Grid           g;
     DM             da;
     Mat            A[2];
@@ -681,7 +652,7 @@ static PetscErrorCode TestErrors(void)
     if (cases[k].options[0]) PetscCall(PetscOptionsSetValue(NULL, cases[k].options[0], cases[k].options[1]));
     PetscCall(CreateSolver(A[cases[k].dm ? 0 : 1], &ksp));
     PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+    PetscCall(PetscPushErrorHandler(KeepError, words));
     ierr = PCKCycleSetGridSizes(pc, cases[k].dim, cases[k].size);
     if (!ierr) ierr = PCSetUp(pc);
     PetscCall(PetscPopErrorHandler());
@@ -709,7 +680,7 @@ static PetscErrorCode NotStructured(KSP ksp)
 static PetscErrorCode TestFew(void)
 {
   for (int given = 0; given < 3; given++) {
-    char      words[POISSON_ERROR_LENGTH];
+    char      words[ERROR_LENGTH];
     Grid      g;
     Mat       A;
     KSP       ksp;
@@ -724,9 +695,8 @@ static PetscErrorCode TestFew(void)
     if (given == 2) PetscCall(NotStructured(ksp));
     PetscCall(FindsGrid(ksp, &finds, words));
     if (given) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", words));
-    else PetscCall(PoissonClaim((PetscBool)!finds, "no grid is found that has fewer lines than there are processes"));
-    PetscCall(KSPDestroy(&ksp));
-    PetscCall(MatDestroy(&A));
+    else PetscCall(Claim(!finds, "no grid is found that has fewer lines than there are processes"));
+    PetscCall(DestroyAll(&ksp, &A));
   }
   PetscFunctionReturn(0);
 }
@@ -749,10 +719,9 @@ static PetscErrorCode TestOption(void)
   PetscCall(HasSizes(ksp, &g, &has));
   PetscCall(SolveWith(ksp, A, &its, &dm));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PoissonViewHas(pc, "  grid 24 x 17 given by -pc_kcycle_grid_sizes", &line));
-  PetscCall(PoissonClaim((PetscBool)(has && line && dm), "sizes from the option"));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
+  PetscCall(ViewHas(pc, "  grid 24 x 17 given by -pc_kcycle_grid_sizes", &line));
+  PetscCall(Claim(has && line && dm, "sizes from the option"));
+  PetscCall(DestroyAll(&ksp, &A));
   PetscFunctionReturn(0);
 }
 
@@ -787,8 +756,7 @@ static PetscErrorCode TestZeros(void)
     PetscCall(VecDestroy(&x[1]));
     PetscCall(MatGetOwnershipRange(A[1], &start, NULL));
     if (!start) PetscCall(MatSetValue(A[1], 20, 27, -0.1, INSERT_VALUES));
-    PetscCall(MatAssemblyBegin(A[1], MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(A[1], MAT_FINAL_ASSEMBLY));
+    PetscCall(AssembleMat(A[1]));
     PetscCall(SolveWith(ksp[1], A[1], &other, &dm));
     PetscCall(HasSizes(ksp[1], &g, &still));
     PetscCall(PetscPrintf(
@@ -797,12 +765,8 @@ static PetscErrorCode TestZeros(void)
         "D, %s: found %s, same iterations as with a DMDA %s, same solution %s; with an entry there: no grid %s\n",
         dim, Layouts[k < 2 ? LINES_WHOLE : LINES_CUT], found ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO",
         difference < 1e-7 ? "yes" : "NO", still ? "NO" : "yes"));
-    for (int i = 0; i < 2; i++) {
-      PetscCall(KSPDestroy(&ksp[i]));
-      PetscCall(MatDestroy(&A[i]));
-    }
-    PetscCall(VecDestroy(&x[0]));
-    PetscCall(DMDestroy(&da));
+    for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&ksp[i], &A[i]));
+    PetscCall(DestroyAll(&x[0], &da));
   }
   PetscFunctionReturn(0);
 }
@@ -871,8 +835,7 @@ static PetscErrorCode CompareBlocks(KSP ksp[], Vec b[], Vec x[])
     PetscCall(MatDenseGetColumnVecRead(X, 1, &column));
     PetscCall(VecCopy(column, x[i]));
     PetscCall(MatDenseRestoreColumnVecRead(X, 1, &column));
-    PetscCall(MatDestroy(&B));
-    PetscCall(MatDestroy(&X));
+    PetscCall(DestroyAll(&B, &X));
   }
   PetscCall(Difference(x[0], x[1], &difference));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  two right sides: same solutions %s\n", difference < 1e-7 ? "yes" : "NO"));
@@ -937,17 +900,11 @@ static PetscErrorCode TestUses(void)
       PetscCall(VecGetOwnershipRange(b[i], &start, &end));
       for (PetscInt row = start; row < end; row++)
         PetscCall(VecSetValue(b[i], row, GridHash(row, 5, 3, 5) - 0.4, INSERT_VALUES));
-      PetscCall(VecAssemblyBegin(b[i]));
-      PetscCall(VecAssemblyEnd(b[i]));
+      PetscCall(AssembleVec(b[i]));
     }
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, %s\n", dim, types[k / 2]));
     PetscCall(Uses(A, ksp, b, x));
-    for (int i = 0; i < 2; i++) {
-      PetscCall(VecDestroy(&b[i]));
-      PetscCall(VecDestroy(&x[i]));
-      PetscCall(KSPDestroy(&ksp[i]));
-      PetscCall(MatDestroy(&A[i]));
-    }
+    for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&b[i], &x[i], &ksp[i], &A[i]));
     PetscCall(DMDestroy(&da));
   }
   PetscFunctionReturn(0);

@@ -32,8 +32,7 @@ static PetscErrorCode Assemble(Mat A, PetscReal scale)
     if (i < n - 1) PetscCall(MatSetValue(A, i, i + 1, -scale, INSERT_VALUES));
     PetscCall(MatSetValue(A, i, i, 2 * scale + i, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -116,17 +115,14 @@ static PetscErrorCode Solve(const Case *c)
     if (i) PetscCall(Assemble(A, 1 + i));
     PetscCall(VecSet(x, 0));
     PetscCall(KSPSolve(ksp, b, x));
-    PetscCall(PoissonResidual(A, b, x, &relative));
+    PetscCall(RelativeResidual(A, b, x, &relative));
     PetscCall(KSPGetOperators(coarse, &E[i], NULL));
     right = (PetscBool)(right && relative < 1e-9 && E[i] == E[0]);
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %s, %s, %s: ", c->name, PCDeflSubTypes[c->type], c->ksp,
                         PCDeflSubFormTypes[c->form], PCDeflSubCoarseTypes[c->coarse]));
-  PetscCall(PoissonClaim(right, "three solves, the pattern of E is kept"));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(Claim(right, "three solves, the pattern of E is kept"));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A));
   PetscFunctionReturn(0);
 }
 
@@ -204,7 +200,7 @@ static PetscErrorCode CreateLonger(PetscInt n, Vec *v)
 static PetscErrorCode Refuse(Wrong wrong, const char claim[], const char expected[])
 {
   const PetscInt rows[MOST] = {4, 4, 4, 4}, moved[MOST] = {4, 4, 3, 5};
-  char           words[POISSON_ERROR_LENGTH] = "", *found;
+  char           words[ERROR_LENGTH] = "", *found;
   PetscErrorCode ierr;
   PetscInt       local, other;
   PetscMPIInt    rank, size;
@@ -226,17 +222,15 @@ static PetscErrorCode Refuse(Wrong wrong, const char claim[], const char expecte
   if (wrong == WRONG_LABELS) PetscCall(GiveLabels(pc, A, 1));
   else PetscCall(GiveGrid(pc, local, A));
   if (wrong == WRONG_COEFFICIENT) PetscCall(PCDeflSubSetCoefficient(pc, longer));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  PetscCall(PetscPushErrorHandler(KeepError, words));
   ierr = KSPSetUp(ksp);
   if (!ierr) ierr = PCDeflSubGetLabels(pc, longer);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(words, rank == size - 1 ? expected : "", &found));
   holds = ierr && found;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &holds, 1, MPI_INT, MPI_LAND, PETSC_COMM_WORLD));
-  PetscCall(PoissonClaim((PetscBool)holds, claim));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&longer));
-  PetscCall(MatDestroy(&A));
+  PetscCall(Claim((PetscBool)holds, claim));
+  PetscCall(DestroyAll(&ksp, &longer, &A));
   PetscFunctionReturn(0);
 }
 

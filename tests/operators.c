@@ -39,7 +39,7 @@ static PetscErrorCode Solve(Solver *s)
   PetscCall(KSPSolve(s->ksp, s->b, s->x));
   PetscCall(KSPGetConvergedReason(s->ksp, &reason));
   PetscCall(KSPGetIterationNumber(s->ksp, &s->its));
-  PetscCall(PoissonResidual(s->A, s->b, s->x, &residual));
+  PetscCall(RelativeResidual(s->A, s->b, s->x, &residual));
   if (reason <= 0 || residual > 1e-7) s->its = -1;
   PetscFunctionReturn(0);
 }
@@ -47,8 +47,7 @@ static PetscErrorCode Solve(Solver *s)
 static PetscErrorCode Destroy(Solver *s)
 {
   PetscFunctionBeginUser;
-  PetscCall(VecDestroy(&s->x));
-  PetscCall(KSPDestroy(&s->ksp));
+  PetscCall(DestroyAll(&s->x, &s->ksp));
   PetscFunctionReturn(0);
 }
 
@@ -74,7 +73,7 @@ static PetscErrorCode Compare(Solver *s, Solver *copy, const char claim[])
   PetscCall(MatConvert(s->A, MATAIJ, MAT_REUSE_MATRIX, &copy->A));
   PetscCall(Solve(s));
   PetscCall(Solve(copy));
-  PetscCall(PoissonClaim((PetscBool)(s->its > 0 && s->its == copy->its), claim));
+  PetscCall(Claim(s->its > 0 && s->its == copy->its, claim));
   PetscFunctionReturn(0);
 }
 
@@ -103,8 +102,7 @@ static PetscErrorCode CreateAs(Mat A, MatType type, Mat *B)
     PetscCall(MatSetValues(*B, 1, &row, ncols, cols, values, INSERT_VALUES));
     PetscCall(MatRestoreRow(A, row, &ncols, &cols, &values));
   }
-  PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*B));
   PetscFunctionReturn(0);
 }
 
@@ -130,7 +128,7 @@ static PetscErrorCode Blocks(Solver *aij)
     PetscCall(Destroy(&s));
     PetscCall(MatDestroy(&A));
   }
-  PetscCall(PoissonClaim(same, "baij, sbaij"));
+  PetscCall(Claim(same, "baij, sbaij"));
   PetscFunctionReturn(0);
 }
 
@@ -150,8 +148,7 @@ static PetscErrorCode Tiny(void)
   for (PetscInt i = start; i < end; i++) {
     for (PetscInt j = 0; j < n; j++) PetscCall(MatSetValue(A, i, j, i == j ? 9 : -1.0 / (1 + i + j), INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscCall(MatCreateVecs(A, NULL, &b));
   PetscCall(VecSet(b, 1));
   PetscCall(Create(A, b, &s));
@@ -159,10 +156,9 @@ static PetscErrorCode Tiny(void)
   PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, "/dev/null", &viewer));
   PetscCall(KSPView(s.ksp, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
-  PetscCall(PoissonClaim((PetscBool)(s.its > 0), "six rows"));
+  PetscCall(Claim(s.its > 0, "six rows"));
   PetscCall(Destroy(&s));
-  PetscCall(MatDestroy(&A));
-  PetscCall(VecDestroy(&b));
+  PetscCall(DestroyAll(&A, &b));
   PetscFunctionReturn(0);
 }
 
@@ -182,8 +178,7 @@ static PetscErrorCode Nest(void)
   for (int i = 0; i < 4; i++) {
     PetscCall(DMCreateMatrix(da, &K[i]));
     if (i % 3 == 0) PetscCall(PoissonAssemble(&p, da, K[i]));
-    PetscCall(MatAssemblyBegin(K[i], MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(K[i], MAT_FINAL_ASSEMBLY));
+    PetscCall(AssembleMat(K[i]));
     if (i % 3) PetscCall(MatShift(K[i], 0.1));
   }
   PetscCall(MatCreateNest(PETSC_COMM_WORLD, 2, NULL, 2, NULL, K, &A));
@@ -201,8 +196,7 @@ static PetscErrorCode Nest(void)
   PetscCall(CreateCopy(&s, NULL, &copy));
   PetscCall(Compare(&s, &copy, "nest"));
   PetscCall(MatScale(K[0], 3.0));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscCall(Compare(&s, &copy, "nest, other values"));
   PetscCall(Blocks(&copy));
   PetscCall(Tiny());
@@ -210,9 +204,7 @@ static PetscErrorCode Nest(void)
   PetscCall(MatDestroy(&copy.A));
   PetscCall(Destroy(&copy));
   for (int i = 0; i < 4; i++) PetscCall(MatDestroy(&K[i]));
-  PetscCall(MatDestroy(&A));
-  PetscCall(VecDestroy(&b));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&A, &b, &da));
   PetscFunctionReturn(0);
 }
 
@@ -233,8 +225,7 @@ static PetscErrorCode AssembleElements(DM da, PetscScalar factor, Mat A)
     PetscCall(MatSetValuesLocal(A, 4, &e[4 * i], 4, &e[4 * i], values, ADD_VALUES));
   }
   PetscCall(DMDARestoreElements(da, &n, &per, &e));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -257,9 +248,7 @@ static PetscErrorCode Subdomains(void)
   PetscCall(DMDASetElementType(da, DMDA_ELEMENT_Q1));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(AssembleElements(da, 1, A));
-  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
-  PetscCall(MatSetNullSpace(A, constants));
-  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscCall(AttachConstants(A));
   PetscCall(DMCreateGlobalVector(da, &b));
   PetscCall(PoissonFill(&p, da, b));
   PetscCall(Create(A, b, &s));
@@ -270,9 +259,7 @@ static PetscErrorCode Subdomains(void)
   PetscCall(Destroy(&s));
   PetscCall(MatDestroy(&copy.A));
   PetscCall(Destroy(&copy));
-  PetscCall(MatDestroy(&A));
-  PetscCall(VecDestroy(&b));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&A, &b, &da));
   PetscFunctionReturn(0);
 }
 
@@ -300,8 +287,7 @@ static PetscErrorCode AssembleSaddle(DM da, PetscInt n, PetscBool zero, Mat A)
       PetscCall(MatSetValuesStencil(A, 1, &multiplier, 1, &multiplier, &own, INSERT_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -343,30 +329,28 @@ static PetscErrorCode Saddle(void)
     PetscCall(AssembleSaddle(da, n, (PetscBool)(i == 1), A));
     PetscCall(Solve(&s));
     PetscCall(SmoothsByFactors(s.ksp, &factors[i]));
-    PetscCall(PoissonClaim((PetscBool)(s.its >= 0), i == 0 ? "no zeros" : "zeros in later values"));
+    PetscCall(Claim(s.its >= 0, i == 0 ? "no zeros" : "zeros in later values"));
   }
   PetscCall(Destroy(&s));
-  PetscCall(PoissonClaim((PetscBool)(!factors[0] && factors[1]), "factorizations where there are zeros"));
+  PetscCall(Claim(!factors[0] && factors[1], "factorizations where there are zeros"));
   PetscCall(Create(A, b, &s));
   PetscCall(Solve(&s));
-  PetscCall(PoissonClaim((PetscBool)(s.its > 0), "zeros from the start"));
+  PetscCall(Claim(s.its > 0, "zeros from the start"));
   PetscCall(Destroy(&s));
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_type", "sor"));
   PetscCall(Create(A, b, &s));
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF)); /* a failed preconditioner gives Inf */
   PetscCall(Solve(&s));
   PetscCall(PetscFPTrapPop());
-  PetscCall(PoissonClaim((PetscBool)(s.its == -1), "a chosen smoother stays, and fails"));
+  PetscCall(Claim(s.its == -1, "a chosen smoother stays, and fails"));
   PetscCall(Destroy(&s));
   PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_pc_type"));
   PetscCall(MatSetDM(A, NULL));
   PetscCall(Create(A, b, &s));
   PetscCall(Solve(&s));
-  PetscCall(PoissonClaim((PetscBool)(s.its >= 0), "without a grid"));
+  PetscCall(Claim(s.its >= 0, "without a grid"));
   PetscCall(Destroy(&s));
-  PetscCall(MatDestroy(&A));
-  PetscCall(VecDestroy(&b));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&A, &b, &da));
   PetscFunctionReturn(0);
 }
 
@@ -397,12 +381,9 @@ static PetscErrorCode Telescope(void)
   PetscCall(KSPSetDM(s.ksp, fine));
   PetscCall(KCycleKSPSetDMInactive(s.ksp));
   PetscCall(Solve(&s));
-  PetscCall(PoissonClaim((PetscBool)(s.its > 0 && s.its < 20), "a coarse DM on one process"));
+  PetscCall(Claim(s.its > 0 && s.its < 20, "a coarse DM on one process"));
   PetscCall(Destroy(&s));
-  PetscCall(DMDestroy(&fine));
-  PetscCall(MatDestroy(&A));
-  PetscCall(VecDestroy(&b));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&fine, &A, &b, &da));
   PetscFunctionReturn(0);
 }
 

@@ -62,10 +62,7 @@ static PetscErrorCode Solve(Poisson *p, PetscInt kappa, PCMGCycleType cycle, Pet
   PetscCall(HistoryAdd(history, norm));
   PetscCall(VecNorm(x, NORM_INFINITY, &norm));
   PetscCall(HistoryAdd(history, norm));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &x, &ksp, &da));
   PetscFunctionReturn(0);
 }
 

@@ -39,9 +39,7 @@ static PetscErrorCode IsAffine(PoissonSolver *s, PoissonSolver *other, PetscBool
   *yes = (PetscBool)(change > 0.05 && rest < rounding * change && apart < rounding * change);
   if (!*yes)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g of %g, apart %g\n", (double)rest, (double)change, (double)apart));
-  PetscCall(VecDestroy(&one));
-  PetscCall(VecDestroy(&more));
-  PetscCall(VecDestroy(&twice));
+  PetscCall(DestroyAll(&one, &more, &twice));
   PetscFunctionReturn(0);
 }
 
@@ -93,27 +91,27 @@ int main(int argc, char **argv)
   PetscCall(Create(PETSC_TRUE, &rounding, &other));
   PetscCall(Create(PETSC_FALSE, &rounding, &s));
   PetscCall(IsAffine(&s, &other, PETSC_FALSE, rounding, &yes));
-  PetscCall(PoissonClaim(yes, "corrections are multiplied, by PCMG too"));
+  PetscCall(Claim(yes, "corrections are multiplied, by PCMG too"));
   PetscCall(IsAffine(&s, &other, PETSC_TRUE, rounding, &yes));
-  PetscCall(PoissonClaim(yes, "those of the transpose, too"));
-  PetscCall(PoissonViewHas(s.pc, "to the finest one are multiplied by 1.5", &yes));
-  PetscCall(PoissonClaim(yes, "the view says so"));
+  PetscCall(Claim(yes, "those of the transpose, too"));
+  PetscCall(ViewHas(s.pc, "to the finest one are multiplied by 1.5", &yes));
+  PetscCall(Claim(yes, "the view says so"));
   fewer = PETSC_TRUE;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-fewer", &fewer, NULL));
   PetscCall(Iterations(&s, 1, &plain));
   PetscCall(Iterations(&s, 1.06, &over));
   yes = (PetscBool)(fewer ? over < plain : over <= plain);
   if (!yes) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " and %" PetscInt_FMT "\n", over, plain));
-  PetscCall(PoissonClaim(yes, "KSPRICHARDSON does with fewer iterations"));
+  PetscCall(Claim(yes, "KSPRICHARDSON does with fewer iterations"));
   PetscCall(Iterations(&other, 1.06, &its));
-  PetscCall(PoissonClaim((PetscBool)(PetscAbsInt(its - over) <= (rounding > 1e-6)), "as many where PCMG runs levels"));
+  PetscCall(Claim(PetscAbsInt(its - over) <= (rounding > 1e-6), "as many where PCMG runs levels"));
   PetscCall(PCMGSetType(other.pc, PC_MG_ADDITIVE));
   PetscCall(VecDuplicate(other.x, &x));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = PCApply(other.pc, other.b, x);
   PetscCall(PetscPopErrorHandler());
   yes = (PetscBool)(ierr == PETSC_ERR_SUP || ierr == PETSC_ERR_ARG_INCOMP); /* the second with -pc_kcycle_kappa */
-  PetscCall(PoissonClaim(yes, "additive multigrid has none: an error"));
+  PetscCall(Claim(yes, "additive multigrid has none: an error"));
   PetscCall(VecDestroy(&x));
   PetscCall(PoissonSolverDestroy(&s));
   PetscCall(PoissonSolverDestroy(&other));

@@ -50,17 +50,12 @@ static PetscErrorCode Sweep(const Grid *g, DM da, Vec x)
   PetscCall(VecDuplicate(x, &work));
   PetscCall(GridFill(g, da, 1, x));
   PetscCall(GridFill(g, da, 2, b));
-  PetscCall(PCCreate(PetscObjectComm((PetscObject)A), &pc));
-  PetscCall(PCSetType(pc, PCRELAX));
-  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(MakePC(A, PCRELAX, &pc));
   PetscCall(PCRelaxSetType(pc, GridChoose(g, 32, 3) ? PC_RELAX_CHEBYSHEV : PC_RELAX_JACOBI));
   PetscCall(PCRelaxSetDegree(pc, 1 + GridChoose(g, 33, 6)));
   PetscCall(PCSetUp(pc));
   PetscCall(PCApplyRichardson(pc, b, x, work, 0, 0, 0, 1 + GridChoose(g, 34, 5), zero, &its, &reason));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&work));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&pc, &b, &work, &A));
   PetscFunctionReturn(0);
 }
 
@@ -95,10 +90,7 @@ static PetscErrorCode CompareSweeps(const Grid *g, PetscInt *wrong)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &different, 1, MPIU_INT, MPI_MAX, PETSC_COMM_WORLD));
   if (different) PetscCall(GridShow(g, "sweeps"));
   *wrong += different;
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(DMDestroy(&da));
-  PetscCall(DMDestroy(&alone));
+  PetscCall(DestroyAll(&x, &y, &da, &alone));
   PetscFunctionReturn(0);
 }
 
@@ -129,13 +121,9 @@ static PetscErrorCode Cycle(const Grid *g, DM da, Mat A, PetscBool objects, Pets
   PetscCall(PetscOptionsCreate(&own));
   PetscCall(PetscOptionsInsertString(own, options));
   PetscCall(PetscOptionsPush(own));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
+  PetscCall(MakeKSP(A, KSPRICHARDSON, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(ksp, 1e-30, 1e-300, PETSC_DEFAULT, 1));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(PCSetDM(pc, da));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetUp(ksp));
@@ -201,9 +189,7 @@ static PetscErrorCode CompareCycles(const Grid *g, PetscInt *wrong)
   PetscCall(Same(g, "a cycle with and without norm", x[0][0], x[0][2], wrong));
   PetscCall(Same(g, "a cycle with and without norm, in single precision", x[2][0], x[2][2], wrong));
   for (int i = 0; i < 9; i++) PetscCall(VecDestroy(&x[i / 3][i % 3]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -227,7 +213,7 @@ int main(int argc, char **argv)
     PetscCall(cycles ? CompareCycles(&g, &wrong) : CompareSweeps(&g, &wrong));
     done++;
   }
-  PetscCall(PoissonClaim((PetscBool)(done > cases / 2 && !wrong), "random grids, the same bits"));
+  PetscCall(Claim(done > cases / 2 && !wrong, "random grids, the same bits"));
   PetscCall(PetscFinalize());
   return 0;
 }

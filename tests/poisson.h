@@ -6,8 +6,7 @@
 */
 #pragma once
 
-#include <petsckcycle.h>
-#include <petscdmda.h>
+#include "testing.h"
 
 typedef struct {
   PetscInt  dim;
@@ -123,8 +122,7 @@ static inline PetscErrorCode PoissonAssemble(const Poisson *p, DM da, Mat A)
       for (at[0] = start[0]; at[0] < start[0] + width[0]; at[0]++) PetscCall(PoissonRow(p, size, at, A));
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -150,8 +148,7 @@ static inline PetscErrorCode PoissonAssembleRows(DM da, PoissonMakeRow make, con
       }
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -226,89 +223,6 @@ static inline PetscErrorCode PoissonFill(const Poisson *p, DM da, Vec v)
   PetscFunctionReturn(0);
 }
 
-/* One claim, one line */
-static inline PetscErrorCode PoissonClaim(PetscBool holds, const char claim[])
-{
-  PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", claim, holds ? "yes" : "NO"));
-  PetscFunctionReturn(0);
-}
-
-/* Claims that two texts are the same, or not; shows them if that is wrong */
-static inline PetscErrorCode PoissonClaimSame(const char a[], const char b[], PetscBool expected, const char claim[])
-{
-  PetscBool same;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscStrcmp(a, b, &same));
-  if (same != expected) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s | %s\n", a, b));
-  PetscCall(PoissonClaim((PetscBool)(same == expected), claim));
-  PetscFunctionReturn(0);
-}
-
-/* Norm of b - A x relative to that of b */
-static inline PetscErrorCode PoissonResidual(Mat A, Vec b, Vec x, PetscReal *relative)
-{
-  Vec       r;
-  PetscReal norm;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(b, &r));
-  PetscCall(MatMult(A, x, r));
-  PetscCall(VecAYPX(r, -1.0, b));
-  PetscCall(VecNorm(r, NORM_2, relative));
-  PetscCall(VecNorm(b, NORM_2, &norm));
-  *relative /= norm;
-  PetscCall(VecDestroy(&r));
-  PetscFunctionReturn(0);
-}
-
-/* What its view would print of an object, on the first process; "" on the others. The caller frees it with free() */
-static inline PetscErrorCode PoissonObjectText(PetscObject object, char **text)
-{
-  size_t      len;
-  FILE       *file = open_memstream(text, &len);
-  PetscViewer viewer;
-
-  PetscFunctionBeginUser;
-  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No memory for the view");
-  PetscCall(PetscViewerASCIIOpenWithFILE(PetscObjectComm(object), file, &viewer));
-  PetscCall(PetscObjectView(object, viewer));
-  PetscCall(PetscViewerDestroy(&viewer));
-  PetscCheck(!fclose(file), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "The view cannot be closed");
-  PetscFunctionReturn(0);
-}
-
-static inline PetscErrorCode PoissonViewText(PC pc, char **text)
-{
-  PetscFunctionBeginUser;
-  PetscCall(PoissonObjectText((PetscObject)pc, text));
-  PetscFunctionReturn(0);
-}
-
-/* Does the view of the object hold the words? */
-static inline PetscErrorCode PoissonObjectHas(PetscObject object, const char words[], PetscBool *has)
-{
-  char       *text, *found;
-  PetscMPIInt there;
-
-  PetscFunctionBeginUser;
-  PetscCall(PoissonObjectText(object, &text));
-  PetscCall(PetscStrstr(text, words, &found));
-  there = found ? 1 : 0;
-  free(text);
-  PetscCallMPI(MPI_Bcast(&there, 1, MPI_INT, 0, PetscObjectComm(object)));
-  *has = there ? PETSC_TRUE : PETSC_FALSE;
-  PetscFunctionReturn(0);
-}
-
-static inline PetscErrorCode PoissonViewHas(PC pc, const char words[], PetscBool *has)
-{
-  PetscFunctionBeginUser;
-  PetscCall(PoissonObjectHas((PetscObject)pc, words, has));
-  PetscFunctionReturn(0);
-}
-
 /* A model problem and its solver, with PCKCYCLE */
 typedef struct {
   Poisson p;
@@ -329,23 +243,15 @@ static inline PetscErrorCode PoissonSolverCreate(MPI_Comm comm, KSPType type, Po
   PetscCall(PoissonAssemble(&s->p, s->da, s->A));
   PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
   PetscCall(PoissonFill(&s->p, s->da, s->b));
-  PetscCall(KSPCreate(comm, &s->ksp));
-  PetscCall(KSPSetType(s->ksp, type));
+  PetscCall(MakeKSP(s->A, type, PCKCYCLE, &s->ksp, &s->pc));
   PetscCall(KSPSetTolerances(s->ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
-  PetscCall(KSPGetPC(s->ksp, &s->pc));
-  PetscCall(PCSetType(s->pc, PCKCYCLE));
   PetscFunctionReturn(0);
 }
 
 static inline PetscErrorCode PoissonSolverDestroy(PoissonSolver *s)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&s->ksp));
-  PetscCall(MatDestroy(&s->A));
-  PetscCall(VecDestroy(&s->b));
-  PetscCall(VecDestroy(&s->x));
-  PetscCall(DMDestroy(&s->da));
+  PetscCall(DestroyAll(&s->ksp, &s->A, &s->b, &s->x, &s->da));
   PetscFunctionReturn(0);
 }
 
@@ -365,67 +271,4 @@ static inline PetscErrorCode PoissonSolverSolve(PoissonSolver *s, size_t len, ch
   PetscCall(PetscSNPrintf(text, len, "%" PetscInt_FMT " %.11e", its, (double)norm));
   PetscCheck(reason > 0, PETSC_COMM_SELF, PETSC_ERR_NOT_CONVERGED, "%s", KSPConvergedReasons[reason]);
   PetscFunctionReturn(0);
-}
-
-#define POISSON_MAX_RESIDUALS 200
-
-/* The residual norms of a solve as text, since claims of equality are about printed digits */
-typedef struct {
-  PetscInt  length;
-  char      line[POISSON_MAX_RESIDUALS][24];
-  PetscReal value[POISSON_MAX_RESIDUALS];
-} PoissonResiduals;
-
-/* For KSPMonitorSet() */
-static inline PetscErrorCode PoissonMonitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
-{
-  PoissonResiduals *r = (PoissonResiduals *)ctx;
-
-  PetscFunctionBeginUser;
-  (void)ksp;
-  PetscCheck(it < POISSON_MAX_RESIDUALS, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Too many iterations");
-  PetscCall(PetscSNPrintf(r->line[it], sizeof(r->line[it]), "%14.12e", (double)rnorm));
-  r->value[it] = rnorm;
-  r->length    = it + 1;
-  PetscFunctionReturn(0);
-}
-
-static inline PetscErrorCode PoissonResidualsEqual(const PoissonResiduals *a, const PoissonResiduals *b,
-                                                   PetscBool *equal)
-{
-  PetscFunctionBeginUser;
-  *equal = (PetscBool)(a->length == b->length && a->length > 2);
-  for (PetscInt i = 0; *equal && i < a->length; i++) PetscCall(PetscStrcmp(a->line[i], b->line[i], equal));
-  PetscFunctionReturn(0);
-}
-
-/* Claims that two solves had the same residual norms, or different ones, to all printed digits; shows them if not */
-static inline PetscErrorCode PoissonClaimEqual(const PoissonResiduals *a, const PoissonResiduals *b, PetscBool expected,
-                                               const char claim[])
-{
-  PetscBool equal;
-
-  PetscFunctionBeginUser;
-  PetscCall(PoissonResidualsEqual(a, b, &equal));
-  PetscCall(PoissonClaim((PetscBool)(equal == expected), claim));
-  for (PetscInt i = 0; equal != expected && i < PetscMax(a->length, b->length); i++) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
-                          i < b->length ? b->line[i] : ""));
-  }
-  PetscFunctionReturn(0);
-}
-
-/* Keeps the words of an error, and passes its code on: for PetscPushErrorHandler() with a text of
-   POISSON_ERROR_LENGTH */
-#define POISSON_ERROR_LENGTH 1024
-
-static inline PetscErrorCode PoissonKeepError(MPI_Comm comm, int line, const char *function, const char *file,
-                                              PetscErrorCode n, PetscErrorType p, const char *words, void *ctx)
-{
-  (void)comm;
-  (void)line;
-  (void)function;
-  (void)file;
-  if (p == PETSC_ERROR_INITIAL) (void)snprintf((char *)ctx, POISSON_ERROR_LENGTH, "%s", words ? words : "");
-  return n;
 }

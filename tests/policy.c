@@ -148,8 +148,7 @@ static PetscErrorCode Assemble(const Case *c, int which, DM da, Mat *A)
       for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(c, which, at, *A));
     }
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
 
@@ -168,18 +167,15 @@ static PetscErrorCode Says(const Case *c, int which, PetscBool *says)
   PetscCall(PetscOptionsCreate(&own));
   PetscCall(PetscOptionsInsertString(own, c->options[which]));
   PetscCall(PetscOptionsPush(own));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
-  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCSetDM(pc, da));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCSetUp(pc));
-  PetscCall(PoissonViewHas(pc, c->words, says));
+  PetscCall(ViewHas(pc, c->words, says));
   PetscCall(PCDestroy(&pc));
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&own));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -207,12 +203,10 @@ static PetscErrorCode Kept(const Case *c, PetscReal inside, PetscReal outside, P
     PetscCall(Assemble(&now, 0, da, &A));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetUp(pc));
-    PetscCall(PoissonViewHas(pc, c->words, &says));
+    PetscCall(ViewHas(pc, c->words, &says));
     if (says != (PetscBool)(i < 3)) *kept = PETSC_FALSE;
   }
-  PetscCall(MatDestroy(&A));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&A, &pc, &da));
   PetscFunctionReturn(0);
 }
 
@@ -242,7 +236,7 @@ static PetscErrorCode KeptAll(void)
     PetscCall(Kept(&hover[i].c, hover[i].inside, hover[i].outside, &kept));
     PetscCall(
         PetscSNPrintf(claim, sizeof(claim), "KEPT, %s in %" PetscInt_FMT "D", hover[i].c.threshold, hover[i].c.dim));
-    PetscCall(PoissonClaim(kept, claim));
+    PetscCall(Claim(kept, claim));
   }
   PetscFunctionReturn(0);
 }
@@ -259,7 +253,7 @@ int main(int argc, char **args)
 
     for (int which = 0; which < 2; which++) PetscCall(Says(c, which, &says[which]));
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s in %" PetscInt_FMT "D", c->threshold, c->dim));
-    PetscCall(PoissonClaim((PetscBool)(says[0] && !says[1]), claim));
+    PetscCall(Claim(says[0] && !says[1], claim));
   }
   PetscCall(KeptAll());
   PetscCall(PetscFinalize());

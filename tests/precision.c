@@ -105,11 +105,7 @@ static PetscErrorCode CreateKSP(const char options[], Mat A, PCKCyclePrecisionTy
     PetscCall(PetscOptionsInsertString(Own, options));
     PetscCall(PetscOptionsPush(Own));
   }
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetType(*ksp, KSPCG));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPGetPC(*ksp, pc));
-  PetscCall(PCSetType(*pc, PCKCYCLE));
+  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, ksp, pc));
   PetscCall(PCKCycleSetPrecision(*pc, precision));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscFunctionReturn(0);
@@ -138,7 +134,7 @@ static PetscErrorCode Iterations(KSP ksp, Mat A, Vec b, PetscReal rtol, PetscInt
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(PoissonResidual(A, b, x, &residual));
+  PetscCall(RelativeResidual(A, b, x, &residual));
   if (reason <= 0 || !(residual < 1000 * rtol)) *its = -1;
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(0);
@@ -161,21 +157,19 @@ static PetscErrorCode Compare(const Case *c)
   for (int p = 0; p < 2; p++) {
     PetscCall(CreateKSP(c->options, A, (PCKCyclePrecisionType)p, &ksp, &pc));
     for (int t = 0; t < 2; t++) PetscCall(Iterations(ksp, A, b, rtol[t], &its[p][t]));
-    if (p) PetscCall(PoissonViewHas(pc, "in single precision", &says));
+    if (p) PetscCall(ViewHas(pc, "in single precision", &says));
     PetscCall(DestroyKSP(&ksp));
   }
   for (int t = 0; t < 2; t++)
     good = (PetscBool)(good && its[0][t] > 0 && its[1][t] > 0 && PetscAbs(its[1][t] - its[0][t]) <= t + 1);
   PetscCall(
       PetscSNPrintf(claim, sizeof(claim), "%s: single precision takes the iterations of double precision", c->name));
-  PetscCall(PoissonClaim((PetscBool)(good && says), claim));
+  PetscCall(Claim(good && says, claim));
   if (!good || !says)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                           "  %" PetscInt_FMT " %" PetscInt_FMT " and %" PetscInt_FMT " %" PetscInt_FMT " iterations\n",
                           its[0][0], its[0][1], its[1][0], its[1][1]));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -196,20 +190,19 @@ static PetscErrorCode Sizes(PC pc, Vec b, Vec y, Vec x, Vec z)
     PetscCall(VecNorm(x, NORM_2, &norm));
     good = (PetscBool)(good && norm == 0);
   }
-  PetscCall(PoissonClaim(good, "the size of the right side does not matter"));
+  PetscCall(Claim(good, "the size of the right side does not matter"));
   PetscCall(VecCopy(b, z));
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
   PetscCall(VecSetValue(z, 0, NAN, ADD_VALUES));
-  PetscCall(VecAssemblyBegin(z));
-  PetscCall(VecAssemblyEnd(z));
+  PetscCall(AssembleVec(z));
   PetscCall(PCApply(pc, z, x));
   PetscCall(VecNorm(x, NORM_2, &norm));
   PetscCall(PetscFPTrapPop());
-  PetscCall(PoissonClaim((PetscBool) !(norm < PETSC_MAX_REAL), "no number for no number"));
+  PetscCall(Claim(!(norm < PETSC_MAX_REAL), "no number for no number"));
   PetscCall(PCApply(pc, b, x));
   PetscCall(VecAXPY(x, -1, y));
   PetscCall(VecNorm(x, NORM_2, &norm));
-  PetscCall(PoissonClaim((PetscBool)(norm == 0), "and nothing of it is left"));
+  PetscCall(Claim(norm == 0, "and nothing of it is left"));
   PetscFunctionReturn(0);
 }
 
@@ -238,13 +231,12 @@ static PetscErrorCode Uses(void)
   PetscCall(VecNorm(x, NORM_2, &norm[0]));
   PetscCall(VecAXPY(x, -1, y));
   PetscCall(VecNorm(x, NORM_2, &norm[1]));
-  PetscCall(PoissonClaim((PetscBool)(norm[1] > 0 && norm[1] < 1e-5 * norm[0]),
-                         "the correction differs by rounding of single precision"));
+  PetscCall(Claim(norm[1] > 0 && norm[1] < 1e-5 * norm[0], "the correction differs by rounding of single precision"));
   PetscCall(Sizes(pc, b, y, x, z));
   PetscCall(VecSet(z, 0));
   PetscCall(PCApply(pc, z, x));
   PetscCall(VecNorm(x, NORM_2, &norm[1]));
-  PetscCall(PoissonClaim((PetscBool)(norm[1] == 0), "zero for zero"));
+  PetscCall(Claim(norm[1] == 0, "zero for zero"));
   PetscCall(VecReciprocal(b));
   PetscCall(PCApplyTranspose(pc, b, x));
   PetscCall(VecDot(x, y, &right)); /* (M^T c, y), y = M b */
@@ -255,23 +247,19 @@ static PetscErrorCode Uses(void)
   PetscCall(VecNorm(z, NORM_2, &norm[0]));
   PetscCall(VecNorm(b, NORM_2, &norm[1]));
   difference = PetscAbsScalar(left - right) / (norm[0] * norm[1]);
-  PetscCall(PoissonClaim((PetscBool)(difference < 1e-6), "the transposed application is the adjoint"));
+  PetscCall(Claim(difference < 1e-6, "the transposed application is the adjoint"));
   if (!(difference < 1e-6)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g\n", (double)difference));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscCall(VecDestroy(&b));
+  PetscCall(DestroyAll(&x, &y, &z, &b));
   PetscCall(DestroyKSP(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&A, &da));
   PetscFunctionReturn(0);
 }
 
 /* What single precision is not for is an error with these words */
 static PetscErrorCode Refuse(const char claim[], const char options[], const char expected[])
 {
-  const Case            c = {"", 2, {33, 33, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, ""};
-  char                  words[POISSON_ERROR_LENGTH] = "";
+  const Case            c                   = {"", 2, {33, 33, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, ""};
+  char                  words[ERROR_LENGTH] = "";
   char                 *found;
   DM                    da;
   Mat                   A;
@@ -286,17 +274,12 @@ static PetscErrorCode Refuse(const char claim[], const char options[], const cha
   PetscCall(VecDuplicate(b, &x));
   PetscCall(CreateKSP(options, A, PC_KCYCLE_PRECISION_SINGLE, &ksp, &pc));
   PetscCall(PCKCycleGetPrecision(pc, &precision));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = KSPSolve(ksp, b, x);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(KSPSolve(ksp, b, x), ierr, words);
   PetscCall(PetscStrstr(words, expected, &found));
-  PetscCall(PoissonClaim((PetscBool)(ierr != 0 && found && precision == PC_KCYCLE_PRECISION_SINGLE), claim));
+  PetscCall(Claim(ierr != 0 && found && precision == PC_KCYCLE_PRECISION_SINGLE, claim));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
   PetscCall(DestroyKSP(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -343,17 +326,14 @@ static PetscErrorCode Choose(const char claim[], GridBoundary boundary, PetscRea
     PetscCall(MatSetValue(A, low, low, 0.5, ADD_VALUES));
     PetscCall(MatSetValue(A, low, other, -0.25, ADD_VALUES));
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscCall(CreateKSP(c.options, A, PC_KCYCLE_PRECISION_AUTO, &ksp, &pc));
   PetscCall(Iterations(ksp, A, b, 1e-8, &its));
-  PetscCall(PoissonViewHas(pc, expected, &says));
-  PetscCall(PoissonClaim((PetscBool)(its > 0 && its < 30 && says), claim));
+  PetscCall(ViewHas(pc, expected, &says));
+  PetscCall(Claim(its > 0 && its < 30 && says, claim));
   if (!says || its < 0 || its >= 30) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " iterations\n", its));
   PetscCall(DestroyKSP(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -371,19 +351,18 @@ static PetscErrorCode Wait(KSP ksp, PC pc, Mat A, Vec b)
   PetscCall(VecDuplicate(b, &x));
   PetscCall(VecDuplicate(b, &y));
   PetscCall(KSPSetUp(ksp));
-  PetscCall(PoissonViewHas(pc, "in double precision: the Krylov method is known when a solve begins", &waits));
+  PetscCall(ViewHas(pc, "in double precision: the Krylov method is known when a solve begins", &waits));
   PetscCall(PCApply(pc, b, x));
-  PetscCall(PoissonViewHas(pc, "in double precision: the Krylov method takes it for a linear function", &is));
+  PetscCall(ViewHas(pc, "in double precision: the Krylov method takes it for a linear function", &is));
   PetscCall(CreateKSP("-pc_kcycle_precision double", A, PC_KCYCLE_PRECISION_DOUBLE, &other, &always));
   PetscCall(KSPSetUp(other));
   PetscCall(PCApply(always, b, y));
   PetscCall(VecNorm(x, NORM_2, &norm));
   PetscCall(VecAXPY(y, -1, x));
   PetscCall(VecNorm(y, NORM_2, &difference));
-  PetscCall(PoissonClaim((PetscBool)(waits && is && norm > 0 && difference == 0), "levels wait for the first solve"));
+  PetscCall(Claim(waits && is && norm > 0 && difference == 0, "levels wait for the first solve"));
   PetscCall(DestroyKSP(&other));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(DestroyAll(&x, &y));
   PetscFunctionReturn(0);
 }
 
@@ -409,14 +388,12 @@ static PetscErrorCode Follow(void)
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(method); i++) {
     PetscCall(KSPSetType(ksp, method[i]));
     PetscCall(Iterations(ksp, A, b, 1e-11, &its));
-    PetscCall(PoissonViewHas(pc, says[i], &has));
+    PetscCall(ViewHas(pc, says[i], &has));
     good = (PetscBool)(good && its > 0 && has);
   }
-  PetscCall(PoissonClaim(good, "single for methods that stand its rounding, and for no others"));
+  PetscCall(Claim(good, "single for methods that stand its rounding, and for no others"));
   PetscCall(DestroyKSP(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -453,12 +430,10 @@ static PetscErrorCode Option(void)
   PetscCall(CreateKSP("", A, PC_KCYCLE_PRECISION_DOUBLE, &ksp, &pc));
   PetscCall(PCKCycleGetPrecision(pc, &precision));
   PetscCall(Iterations(ksp, A, b, 1e-10, &its));
-  PetscCall(PoissonViewHas(pc, "in single precision, the coarsest problem excepted", &says));
-  PetscCall(PoissonClaim((PetscBool)(its > 0 && says && precision == PC_KCYCLE_PRECISION_SINGLE), "the option"));
+  PetscCall(ViewHas(pc, "in single precision, the coarsest problem excepted", &says));
+  PetscCall(Claim(its > 0 && says && precision == PC_KCYCLE_PRECISION_SINGLE, "the option"));
   PetscCall(DestroyKSP(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);
 }
 

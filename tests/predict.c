@@ -37,11 +37,11 @@ static PetscErrorCode Paper(void)
     tiled[nu - 1] = seconds[1];
   }
   for (PetscInt nu = 5; nu <= 14; nu++) flat = (PetscBool)(flat && tiled[nu - 1] < 1.14 * least[2]);
-  PetscCall(PoissonClaim(digits, "factors .60000 .36000 .21600 .13657"));
-  PetscCall(PoissonClaim(counts, "cycles 55 28 19 14"));
-  PetscCall(PoissonClaim(work, "operations 2053 1381 1165 1027"));
-  PetscCall(PoissonClaim((PetscBool)(best[0] == 4 && best[1] == 4), "4 sweeps are best by operations, and one by one"));
-  PetscCall(PoissonClaim((PetscBool)(best[2] == 6 && flat && tiled[3] > 1.05 * least[2]), "6 tiled, in a flat valley"));
+  PetscCall(Claim(digits, "factors .60000 .36000 .21600 .13657"));
+  PetscCall(Claim(counts, "cycles 55 28 19 14"));
+  PetscCall(Claim(work, "operations 2053 1381 1165 1027"));
+  PetscCall(Claim(best[0] == 4 && best[1] == 4, "4 sweeps are best by operations, and one by one"));
+  PetscCall(Claim(best[2] == 6 && flat && tiled[3] > 1.05 * least[2], "6 tiled, in a flat valley"));
   PetscFunctionReturn(0);
 }
 
@@ -73,7 +73,7 @@ static PetscErrorCode Books(void)
                       (k->smoothing == 0 || PetscAbsReal(smoothing - k->smoothing) < 2e-3));
     if (!yes) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g %g\n", (double)factor, (double)smoothing));
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s in %" PetscInt_FMT "D as in books", k->type, k->dim));
-    PetscCall(PoissonClaim(yes, claim));
+    PetscCall(Claim(yes, claim));
   }
   PetscFunctionReturn(0);
 }
@@ -173,12 +173,8 @@ static PetscErrorCode Create(const Case *c, PetscReal vary, DM *da, Mat *A, Vec 
 static PetscErrorCode Make(Mat A, KSPType type, const char prefix[], KSP *ksp, PC *pc)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(MakeKSP(A, type, PCKCYCLE, ksp, pc));
   PetscCall(KSPSetOptionsPrefix(*ksp, prefix));
-  PetscCall(KSPSetType(*ksp, type));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPGetPC(*ksp, pc));
-  PetscCall(PCSetType(*pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(KSPSetUp(*ksp));
   PetscFunctionReturn(0);
@@ -232,12 +228,8 @@ static PetscErrorCode Measure(const Case *c)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  predicted %g, measured %g\n", (double)predicted, (double)measured));
   PetscCall(PetscInfo(ksp, "%s: predicted %g, measured %g\n", c->name, (double)predicted, (double)measured));
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: factor", c->name));
-  PetscCall(PoissonClaim(yes, claim));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(yes, claim));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -254,8 +246,7 @@ static PetscErrorCode WriteRoofline(const char name[], const char processes[], P
     PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", name);
     (void)fprintf(file,
                   "petsc-kcycle roofline 2\nprocesses %s\nbandwidth 1e10 cached 1e10 cache 1\nvisit 1e-9\ndim 2 "
-                  "exposed 0.5 cg 1e-9 1e-9 kcg "
-                  "1e-9 1e-9\ndim 3 exposed 0.5 cg 1e-9 1e-9 kcg 1e-9 1e-9\n",
+                  "exposed 0.5 cg 1e-9 1e-9 kcg 1e-9 1e-9\ndim 3 exposed 0.5 cg 1e-9 1e-9 kcg 1e-9 1e-9\n",
                   processes);
     (void)fprintf(file,
                   "kernels 2\nkernel redblack double dim 2 points 5 sweep %g half 10 rest 1e9 half 10\nkernel redblack "
@@ -270,18 +261,16 @@ static PetscErrorCode WriteRoofline(const char name[], const char processes[], P
 /* Set-up with these options is an error with these words */
 static PetscErrorCode Refused(Mat A, const char options[], const char expected[], const char claim[])
 {
-  char           words[POISSON_ERROR_LENGTH] = "", *found;
-  KSP            ksp                         = NULL;
+  char           words[ERROR_LENGTH] = "", *found;
+  KSP            ksp                 = NULL;
   PC             pc;
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = CreateSolver(A, options, KSPCG, &ksp, &pc);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(CreateSolver(A, options, KSPCG, &ksp, &pc), ierr, words);
   PetscCall(PetscStrstr(words, expected, &found));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %d %s\n", (int)ierr, words));
-  PetscCall(PoissonClaim((PetscBool)(ierr != 0 && found), claim));
+  PetscCall(Claim(ierr != 0 && found, claim));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }
@@ -326,11 +315,9 @@ static PetscErrorCode Solve(Mat A, const char options[], KSPType type, PetscInt 
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(PCKCycleGetSweeps(pc, sweeps));
-  PetscCall(PoissonViewHas(pc, words, says));
+  PetscCall(ViewHas(pc, words, says));
   if (!*says) PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(KSPDestroy(&ksp));
+  PetscCall(DestroyAll(&x, &b, &ksp));
   PetscFunctionReturn(0);
 }
 
@@ -350,23 +337,23 @@ static PetscErrorCode Choices(Mat A, Mat variable, PetscMPIInt size)
                     &sweeps[i], "measured: ", &says));
     all = (PetscBool)(all && says);
   }
-  PetscCall(PoissonClaim(all, "the view has what was measured"));
+  PetscCall(Claim(all, "the view has what was measured"));
   all = (PetscBool)(sweeps[0] >= 1 && sweeps[0] < sweeps[2] && sweeps[1] <= sweeps[2] && its[2] <= its[1]);
   if (!all)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT "\n", sweeps[0],
                           sweeps[1], sweeps[2]));
-  PetscCall(PoissonClaim(all, "cheap sweeps are many"));
+  PetscCall(Claim(all, "cheap sweeps are many"));
   PetscCall(Solve(A, "-pc_kcycle_sweeps auto", KSPCG, &its[0], &sweeps[0], "ratios of no machine", &says));
-  PetscCall(PoissonClaim((PetscBool)(says && sweeps[0] > 0), "without a file by ratios"));
+  PetscCall(Claim(says && sweeps[0] > 0, "without a file by ratios"));
   PetscCall(Solve(variable, "-pc_kcycle_sweeps auto", KSPCG, &its[0], &sweeps[0],
                   "sweeps are the usual ones, there is no prediction: the coefficients vary", &says));
   PetscCall(Solve(variable, "", KSPCG, &its[1], &sweeps[1], "structured", &all));
-  PetscCall(PoissonClaim((PetscBool)(says && sweeps[0] == PC_KCYCLE_SWEEPS_AUTO && its[0] == its[1]),
-                         "usual ones where coefficients vary"));
+  PetscCall(
+      Claim(says && sweeps[0] == PC_KCYCLE_SWEEPS_AUTO && its[0] == its[1], "usual ones where coefficients vary"));
   PetscCall(Solve(A, "-pc_kcycle_sweeps 1", KSPCG, &its[0], &sweeps[0], "sweeps on the finest level: 1, as asked for",
                   &says));
   PetscCall(Solve(A, "-pc_kcycle_sweeps 5", KSPCG, &its[1], &sweeps[1], "richardson(5)", &all));
-  PetscCall(PoissonClaim((PetscBool)(says && sweeps[0] == 1 && its[1] < its[0]), "a number"));
+  PetscCall(Claim(says && sweeps[0] == 1 && its[1] < its[0], "a number"));
   PetscFunctionReturn(0);
 }
 
@@ -386,13 +373,12 @@ static PetscErrorCode Functions(Mat A, PetscMPIInt size)
   PetscCall(PCKCycleGetRoofline(pc, &name[0]));
   PetscCall(PetscStrcmp(name[0], FILE_NAME, &same));
   PetscCall(KSPSetUp(ksp));
-  PetscCall(PoissonViewHas(pc, "by the analysis of 3 levels and " FILE_NAME, &says[0]));
+  PetscCall(ViewHas(pc, "by the analysis of 3 levels and " FILE_NAME, &says[0]));
   PetscCall(PCKCycleSetRoofline(pc, ""));
   PetscCall(PCKCycleGetRoofline(pc, &name[1]));
   none = (PetscBool)!name[1][0];
-  PetscCall(PoissonViewHas(pc, "by the analysis", &says[1]));
-  PetscCall(PoissonClaim((PetscBool)(same && none && says[0] && !says[1]),
-                         "a file of the command line, taken away by a function"));
+  PetscCall(ViewHas(pc, "by the analysis", &says[1]));
+  PetscCall(Claim(same && none && says[0] && !says[1], "a file of the command line, taken away by a function"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }
@@ -416,11 +402,8 @@ static PetscErrorCode Later(Mat A)
     PetscCall(KSPGetIterationNumber(ksp, &its[i]));
     PetscCall(PCKCyclePredictFactor(pc, &factor[i]));
   }
-  PetscCall(PoissonClaim(
-      (PetscBool)(its[1] < its[0] && its[2] == its[0] && factor[1] < factor[0] && factor[2] == factor[0]), "later"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(KSPDestroy(&ksp));
+  PetscCall(Claim(its[1] < its[0] && its[2] == its[0] && factor[1] < factor[0] && factor[2] == factor[0], "later"));
+  PetscCall(DestroyAll(&x, &b, &ksp));
   PetscFunctionReturn(0);
 }
 
@@ -441,12 +424,7 @@ static PetscErrorCode Options(void)
   PetscCall(Functions(A[0], size));
   PetscCall(Later(A[0]));
   if (!rank) (void)unlink(FILE_NAME);
-  for (int i = 0; i < 2; i++) {
-    PetscCall(VecDestroy(&x[i]));
-    PetscCall(VecDestroy(&b[i]));
-    PetscCall(MatDestroy(&A[i]));
-    PetscCall(DMDestroy(&da[i]));
-  }
+  for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&x[i], &b[i], &A[i], &da[i]));
   PetscFunctionReturn(0);
 }
 

@@ -79,8 +79,7 @@ static PetscErrorCode Create(const Problem *p, Mat *A)
       for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(p, at, *A));
     }
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscCall(DMDestroy(&da));
   PetscFunctionReturn(0);
 }
@@ -130,8 +129,7 @@ static PetscErrorCode CompareMatrices(Mat prism, Mat box, PetscBool *same, Petsc
   PetscCall(MatMult(C, x, y[0]));
   PetscCall(MatMult(box, x, y[1]));
   PetscCall(Agree(y[0], y[1], 1e-13, same));
-  PetscCall(MatDestroy(&C));
-  PetscCall(VecDestroy(&x));
+  PetscCall(DestroyAll(&C, &x));
   for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&y[i]));
   PetscFunctionReturn(0);
 }
@@ -153,9 +151,7 @@ static PetscErrorCode CompareSolvers(Mat prism, Mat box, PetscBool *sweeps, Pets
     for (int i = 0; i < 2; i++) {
       PC pc;
 
-      PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-      PetscCall(PCSetOperators(pc, A[i], A[i]));
-      PetscCall(PCSetType(pc, PCRELAX));
+      PetscCall(MakePC(A[i], PCRELAX, &pc));
       PetscCall(PCRelaxSetType(pc, types[t]));
       PetscCall(PCApply(pc, b, x[i]));
       PetscCall(PCDestroy(&pc));
@@ -167,11 +163,7 @@ static PetscErrorCode CompareSolvers(Mat prism, Mat box, PetscBool *sweeps, Pets
       KSP ksp;
       PC  pc;
 
-      PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-      PetscCall(KSPSetOperators(ksp, A[i], A[i]));
-      PetscCall(KSPSetType(ksp, KSPRICHARDSON));
-      PetscCall(KSPGetPC(ksp, &pc));
-      PetscCall(PCSetType(pc, PCKCYCLE));
+      PetscCall(MakeKSP(A[i], KSPRICHARDSON, PCKCYCLE, &ksp, &pc));
       PetscCall(PCKCycleSetPrecision(pc, precision ? PC_KCYCLE_PRECISION_SINGLE : PC_KCYCLE_PRECISION_DOUBLE));
       PetscCall(KSPSetFromOptions(ksp));
       PetscCall(KSPSetTolerances(ksp, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 60));
@@ -222,21 +214,18 @@ int main(int argc, char **argv)
   p.n[1] = p.n[0] + 1;
   p.n[2] = p.n[0] + 2;
   PetscCall(Create(&p, &A));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
-  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCSetUp(pc));
   PetscCall(PCMGGetLevels(pc, &nlevels));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_semicoarsen"));
   for (PetscInt l = nlevels - 2; l > 0; l--) PetscCall(CompareLevel(pc, l, yes));
   yes[0] = (PetscBool)(yes[0] && nlevels > 2);
-  PetscCall(PoissonClaim(yes[0], "the same products, transposes and sums as with 27 points"));
-  PetscCall(PoissonClaim(yes[1], "less memory"));
-  PetscCall(PoissonClaim(yes[2], "the same sweeps"));
-  PetscCall(PoissonClaim(yes[3], "the same cycles, in both precisions"));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  PetscCall(Claim(yes[0], "the same products, transposes and sums as with 27 points"));
+  PetscCall(Claim(yes[1], "less memory"));
+  PetscCall(Claim(yes[2], "the same sweeps"));
+  PetscCall(Claim(yes[3], "the same cycles, in both precisions"));
+  PetscCall(DestroyAll(&pc, &A));
   PetscCall(PetscFinalize());
   return 0;
 }

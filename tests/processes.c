@@ -80,25 +80,17 @@ static PetscErrorCode Iterations(const Grid *g, const char prefix[], PetscInt *i
   PetscCall(GridCreateMat(g, da, MATSTENCIL, &A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(Prepare(g, da, A, b));
-  PetscCall(KSPCreate(PetscObjectComm((PetscObject)da), &ksp));
+  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetOptionsPrefix(ksp, prefix));
-  PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-50, 1e10, 100));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(PoissonResidual(A, b, x, &relative));
+  PetscCall(RelativeResidual(A, b, x, &relative));
   if (reason <= 0 || relative > 2e-8) *its = -1;
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -182,7 +174,7 @@ static PetscErrorCode Counts(void)
       PetscCall(CountsOf(&c, &same));
     }
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: at most one iteration more than on one process", grids[i].what));
-    PetscCall(PoissonClaim(same, claim));
+    PetscCall(Claim(same, claim));
   }
   PetscFunctionReturn(0);
 }
@@ -194,14 +186,10 @@ static PetscErrorCode CreateSolver(Mat A, const char prefix[], const char option
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsInsertString(NULL, options));
-  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), ksp));
+  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, ksp, &pc));
   PetscCall(KSPSetOptionsPrefix(*ksp, prefix));
-  PetscCall(KSPSetType(*ksp, KSPCG));
   PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(*ksp, 1e-8, 1e-50, 1e10, 100));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscFunctionReturn(0);
 }
@@ -294,13 +282,9 @@ static PetscErrorCode Single(void)
             PETSC_COMM_WORLD,
             "  %s: %" PetscInt_FMT ", %" PetscInt_FMT " iterations, coarsest solver %s, null space %s\n",
             GridBoundaries[end], its[0], its[1], is ? "as it should be" : "another", left ? "attached" : "none"));
-      PetscCall(KSPDestroy(&ksp));
-      PetscCall(VecDestroy(&x));
-      PetscCall(VecDestroy(&b));
-      PetscCall(MatDestroy(&A));
-      PetscCall(DMDestroy(&da));
+      PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
     }
-    PetscCall(PoissonClaim(good, claims[i]));
+    PetscCall(Claim(good, claims[i]));
     PetscCall(PetscOptionsClearValue(NULL, "-a_mg_coarse_pc_type"));
     PetscCall(PetscOptionsClearValue(NULL, "-a_pc_kcycle_structured"));
   }
@@ -328,8 +312,8 @@ static PetscErrorCode CountLevels(KSP ksp, PetscInt *nlevels, PetscInt *ngathers
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), smallest));
     PetscCall(PCMGGetLevels(pc, &n));
     PetscCall(PCKCycleGetKappa(pc, kappa));
-    PetscCall(PoissonViewHas(pc, "singular operator: null space attached", &has));
-    PetscCall(PoissonViewHas(pc, "singular operator: all row sums", &unknown));
+    PetscCall(ViewHas(pc, "singular operator: null space attached", &has));
+    PetscCall(ViewHas(pc, "singular operator: all row sums", &unknown));
     *attached = *attached && has && !unknown;
     *nlevels += n - 1;
     ++*ngathers;
@@ -361,8 +345,7 @@ static PetscErrorCode AddLeaks(const Grid *g, DM da, Mat A)
       if (j == 0 || j == g->size[1] - 1) PetscCall(MatSetValuesStencil(A, 1, &row, 1, &row, &value, ADD_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscCall(MatSetNullSpace(A, NULL));
   PetscFunctionReturn(0);
 }
@@ -391,11 +374,7 @@ static PetscErrorCode CreateGathered(MatType type, PetscBool leaks, PetscBool al
 static PetscErrorCode DestroyGathered(KSP *ksp, DM *da, Mat *A, Vec *b, Vec *x)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(ksp));
-  PetscCall(VecDestroy(x));
-  PetscCall(VecDestroy(b));
-  PetscCall(MatDestroy(A));
-  PetscCall(DMDestroy(da));
+  PetscCall(DestroyAll(ksp, x, b, A, da));
   PetscFunctionReturn(0);
 }
 
@@ -425,9 +404,7 @@ static PetscErrorCode Product(const Grid *g, KSP ksp, Vec x, PetscReal *product,
   PetscCall(VecDot(x, My, &b));
   *product = PetscRealPart(a);
   *adjoint = (PetscBool)(PetscAbsScalar(a - b) <= 1e-8 * PetscAbsScalar(a));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&Mx));
-  PetscCall(VecDestroy(&My));
+  PetscCall(DestroyAll(&y, &Mx, &My));
   PetscFunctionReturn(0);
 }
 
@@ -481,22 +458,20 @@ static PetscErrorCode CompareAlone(const Grid *g, KSP ksp, Vec b, PetscInt its, 
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCKCycleGetKappa(pc, &kappa[0]));
   good = (PetscBool)(nlevels == alone.nlevels && its > 0 && PetscAbs(its - alone.its) <= 1 && kappa[0] == kappa[1]);
-  PetscCall(PoissonClaim(good, "  levels, kappa and iterations of one process"));
+  PetscCall(Claim(good, "  levels, kappa and iterations of one process"));
   if (!good)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                           "  %" PetscInt_FMT " and %" PetscInt_FMT " levels, %" PetscInt_FMT " and %" PetscInt_FMT
                           " iterations\n",
                           nlevels, alone.nlevels, its, alone.its));
-  PetscCall(
-      PoissonClaim((PetscBool)(nprocs == 1 || (smallest == 1 && ngathers >= 1 && (!gathers || ngathers == gathers))),
-                   "  gathered as often as it should be, in the end on one process"));
-  PetscCall(PoissonClaim((PetscBool)(leaks != (PetscBool)attached),
-                         "  a null space is known to all levels, and to none without one"));
+  PetscCall(Claim(nprocs == 1 || (smallest == 1 && ngathers >= 1 && (!gathers || ngathers == gathers)),
+                  "  gathered as often as it should be, in the end on one process"));
+  PetscCall(Claim(leaks != (PetscBool)attached, "  a null space is known to all levels, and to none without one"));
   PetscCall(Product(g, ksp, b, &product, &adjoint));
   good = (PetscBool)(PetscAbsReal(product - alone.product) <= 1e-6 * PetscAbsReal(product));
-  PetscCall(PoissonClaim(good, "  the cycle is that of one process"));
+  PetscCall(Claim(good, "  the cycle is that of one process"));
   if (!good) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %.12g and %.12g\n", (double)product, (double)alone.product));
-  PetscCall(PoissonClaim(adjoint, "  the transposed cycle is the adjoint"));
+  PetscCall(Claim(adjoint, "  the transposed cycle is the adjoint"));
   PetscFunctionReturn(0);
 }
 
@@ -521,7 +496,7 @@ static PetscErrorCode GatherWith(const char what[], PetscBool leaks, PetscInt ga
   PetscCall(PetscStrcmp(before, after, &same));
   PetscCall(PetscFree(before));
   PetscCall(PetscFree(after));
-  PetscCall(PoissonClaim(same, "  options stay as they were"));
+  PetscCall(Claim(same, "  options stay as they were"));
   PetscCall(CompareAlone(&g, ksp, b, its[0], leaks, gathers));
   g.strength[1] = 3e3;
   g.vary        = 0.4;
@@ -531,8 +506,7 @@ static PetscErrorCode GatherWith(const char what[], PetscBool leaks, PetscInt ga
   PetscCall(Solve(ksp, b, x, &its[1]));
   PetscCall(CreateSolver(A, "b_", "", &fresh));
   PetscCall(Solve(fresh, b, x, &its[2]));
-  PetscCall(PoissonClaim((PetscBool)(its[1] == its[2] && its[1] > 0),
-                         "  new values take as many iterations as a fresh solver"));
+  PetscCall(Claim(its[1] == its[2] && its[1] > 0, "  new values take as many iterations as a fresh solver"));
   PetscCall(KSPDestroy(&fresh));
   PetscCall(DestroyGathered(&ksp, &da, &A, &b, &x));
   PetscFunctionReturn(0);
@@ -587,10 +561,8 @@ static PetscErrorCode KeptFirst(KSP ksp, DM da, Mat A, Vec b)
   }
   PetscCall(DMDAVecRestoreArrayRead(da, r, &a));
   PetscCallMPI(MPI_Allreduce(mine, largest, 2, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
-  PetscCall(PoissonClaim((PetscBool)(largest[0] < 1e-13 && largest[1] > 0.01),
-                         "points that the next level keeps are relaxed first"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&r));
+  PetscCall(Claim(largest[0] < 1e-13 && largest[1] > 0.01, "points that the next level keeps are relaxed first"));
+  PetscCall(DestroyAll(&x, &r));
   PetscFunctionReturn(0);
 }
 
@@ -629,7 +601,7 @@ static PetscErrorCode Colours(void)
   PetscCall(KeptFirst(ksp[0], da, A, b));
   PetscCall(Solve(plain, b, y[1], &its));
   PetscCall(VecEqual(y[0], y[1], &same[0]));
-  PetscCall(PoissonClaim(same[0], "a smoother alone is not disturbed by PCKCYCLE on its matrix"));
+  PetscCall(Claim(same[0], "a smoother alone is not disturbed by PCKCYCLE on its matrix"));
   PetscCall(KSPSetUp(ksp[1]));
   PetscCall(Solve(ksp[0], b, x[1], &its));
   PetscCall(VecEqual(x[0], x[1], &same[0]));
@@ -639,19 +611,13 @@ static PetscErrorCode Colours(void)
   PetscCall(KSPSetOperators(ksp[1], A, A));
   PetscCall(Solve(ksp[1], b, y[1], &its));
   PetscCall(VecEqual(y[0], y[1], &same[1]));
-  PetscCall(PoissonClaim((PetscBool)(same[0] && same[1]),
-                         "two solvers that coarsen one matrix in different ways do not disturb each other"));
+  PetscCall(
+      Claim(same[0] && same[1], "two solvers that coarsen one matrix in different ways do not disturb each other"));
   PetscCall(VecEqual(x[0], y[0], &same[0]));
-  PetscCall(PoissonClaim((PetscBool)!same[0], "  which do differ"));
-  PetscCall(KSPDestroy(&ksp[1]));
-  PetscCall(KSPDestroy(&plain));
-  for (int i = 0; i < 2; i++) {
-    PetscCall(VecDestroy(&x[i]));
-    PetscCall(VecDestroy(&y[i]));
-  }
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(!same[0], "  which do differ"));
+  PetscCall(DestroyAll(&ksp[1], &plain));
+  for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&x[i], &y[i]));
+  PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);
 }
 

@@ -112,7 +112,7 @@ static PetscErrorCode Case(const char name[], PetscInt kappa, PetscBool ours, Pe
   PetscCall(PCSetUp(s.pc));
   PetscCall(PoissonFill(&s.p, s.da, s.b));
   for (int i = 0; i < CYCLES; i++) PetscCall(PCApply(s.pc, s.b, s.x));
-  PetscCall(PoissonViewHas(s.pc, "fused", &fused));
+  PetscCall(ViewHas(s.pc, "fused", &fused));
   PetscCall(ProfileText(s.pc, &text));
   if (rank == 0) {
     PetscCall(AddsUp(text, &adds));
@@ -122,10 +122,10 @@ static PetscErrorCode Case(const char name[], PetscInt kappa, PetscBool ours, Pe
   PetscCallMPI(MPI_Bcast(&adds, 1, MPI_INT, 0, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Bcast(&fit, 1, MPI_INT, 0, PETSC_COMM_WORLD));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", name));
-  PetscCall(PoissonClaim(adds, "  rows add up to the time of the cycles"));
-  PetscCall(PoissonClaim(fit, "  calls are those of the kappa-cycle"));
-  PetscCall(PoissonViewHas(s.pc, "profile: 4 cycles took", &has));
-  PetscCall(PoissonClaim(has, "  the view has it"));
+  PetscCall(Claim(adds, "  rows add up to the time of the cycles"));
+  PetscCall(Claim(fit, "  calls are those of the kappa-cycle"));
+  PetscCall(ViewHas(s.pc, "profile: 4 cycles took", &has));
+  PetscCall(Claim(has, "  the view has it"));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }

@@ -28,16 +28,12 @@ static PetscErrorCode Solve(PetscInt pass)
 
     PetscCall(MatSetValuesStencil(A, 1, &row, count, columns + first, values + first, INSERT_VALUES));
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1.0 / (PetscReal)((n + 1) * (n + 1))));
 
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(PCKCycleSetKappa(pc, 3));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
@@ -49,11 +45,7 @@ static PetscErrorCode Solve(PetscInt pass)
                         "pass %" PetscInt_FMT ": kappa %" PetscInt_FMT ", converged: %s, largest value %.6f\n", pass,
                         kappa, reason > 0 ? "yes" : "no", (double)norm));
 
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

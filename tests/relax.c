@@ -286,10 +286,7 @@ static PetscErrorCode RunCase(const Case *c, PetscReal *difference, PetscReal *n
   PetscCall(Solve(c, A, b, x));
   PetscCall(Compare(c, da, x, difference));
   PetscCall(VecNorm(x, NORM_2, norm));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -390,10 +387,7 @@ static PetscErrorCode Reduction(const Case *c, PetscReal *factor)
     if (i == 0) PetscCall(Solve(c, A, b, x));
   }
   *factor = PetscSqrtReal(PetscAbsScalar(energy[1] / energy[0]));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -475,10 +469,8 @@ static PetscErrorCode Refusal(Grid *g, MatType type, PetscBool detached, Smoothe
     PetscCall(MatDestroy(&A));
     A = B;
   }
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(MakePC(A, PCRELAX, &pc));
   PetscCall(PCRelaxSetType(pc, Names[relax]));
-  PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PetscPushErrorHandler(Keep, words));
   ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
@@ -487,9 +479,7 @@ static PetscErrorCode Refusal(Grid *g, MatType type, PetscBool detached, Smoothe
                           Names[relax], g->box ? "box" : "star", g->dim, detached ? " without a grid" : ""));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", claim, ierr && found ? "yes" : "NO"));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&pc, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -547,8 +537,7 @@ static PetscErrorCode SetFluids(DM da, PetscReal factor, Mat A)
       PetscCall(MatSetValuesStencil(A, 1, &row, m, col, v, INSERT_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -570,9 +559,7 @@ static PetscErrorCode Symmetry(void)
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCRELAX));
-  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(MakePC(A, PCRELAX, &pc));
   PetscCall(SetFluids(da, 1, A));
   PetscCall(PCApplyTranspose(pc, b, x));
   PetscCall(SetFluids(da, 1.5, A));
@@ -584,11 +571,7 @@ static PetscErrorCode Symmetry(void)
       PETSC_COMM_WORLD,
       "the transpose for an operator that is symmetric no more, in the lighter of two fluids, is an error: %s\n",
       ierr && found ? "yes" : "NO"));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&pc, &x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 

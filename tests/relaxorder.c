@@ -14,8 +14,7 @@ static PetscErrorCode Fill(DM da, PetscReal phase, Vec v)
   PetscCall(VecGetOwnershipRange(natural, &first, &end));
   for (PetscInt i = first; i < end; i++)
     PetscCall(VecSetValue(natural, i, PetscSinReal(phase + (PetscReal)i * i), INSERT_VALUES));
-  PetscCall(VecAssemblyBegin(natural));
-  PetscCall(VecAssemblyEnd(natural));
+  PetscCall(AssembleVec(natural));
   PetscCall(DMDANaturalToGlobalBegin(da, natural, INSERT_VALUES, v));
   PetscCall(DMDANaturalToGlobalEnd(da, natural, INSERT_VALUES, v));
   PetscCall(VecDestroy(&natural));
@@ -37,8 +36,7 @@ static PetscErrorCode IsSymmetric(PC pc, Vec u, Vec v, PetscBool *yes)
   PetscCall(VecDot(v, Mu, &b));
   PetscCall(VecDot(v, Mv, &c));
   *yes = (PetscBool)(PetscAbsScalar(a - b) <= 1e-12 * PetscAbsScalar(c) && PetscRealPart(c) > 0);
-  PetscCall(VecDestroy(&Mu));
-  PetscCall(VecDestroy(&Mv));
+  PetscCall(DestroyAll(&Mu, &Mv));
   PetscFunctionReturn(0);
 }
 
@@ -51,12 +49,9 @@ static PetscErrorCode Solve(Mat A, const char *options, Vec b, Vec v, Vec x, Pet
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsInsertString(NULL, options));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(MakeKSP(A, NULL, PCRELAX, &ksp, &pc));
   PetscCall(KSPSetOptionsPrefix(ksp, "a_"));
-  PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 400));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCRELAX));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(VecSet(x, 0));
   PetscCall(KSPSolve(ksp, b, x));
@@ -85,8 +80,7 @@ static PetscErrorCode Alike(Mat A, const char *one, const char *other, Vec b, Ve
   PetscCall(VecNorm(y, NORM_2, &difference));
   *its   = n[0];
   *alike = (PetscBool)(n[0] == n[1] && difference <= 1e-12 * norm);
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
+  PetscCall(DestroyAll(&x, &y));
   PetscFunctionReturn(0);
 }
 
@@ -110,22 +104,19 @@ static PetscErrorCode Problem(Poisson *p)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D: CG takes %" PetscInt_FMT " iterations", p->dim, its));
   PetscCall(Solve(A, "-a_ksp_type cg -a_pc_type jacobi", b, v, v, &forward, &unused));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", with PCJACOBI %" PetscInt_FMT "\n", forward));
-  PetscCall(PoissonClaim((PetscBool)(alike && symmetric[0] && symmetric[1]), "under KSPCG a sweep is symmetric"));
+  PetscCall(Claim(alike && symmetric[0] && symmetric[1], "under KSPCG a sweep is symmetric"));
   PetscCall(Fill(da, 2, v));
   PetscCall(Alike(A, "-a_ksp_type cg -a_pc_type ksp -a_ksp_ksp_type preonly -a_ksp_pc_type relax",
                   "-a_ksp_type cg -a_pc_type composite -a_pc_composite_pcs relax", b, v, &its, symmetric, &alike));
-  PetscCall(PoissonClaim((PetscBool)(alike && symmetric[0] && symmetric[1]), "and inside PCKSP and PCCOMPOSITE"));
+  PetscCall(Claim(alike && symmetric[0] && symmetric[1], "and inside PCKSP and PCCOMPOSITE"));
   PetscCall(Alike(A, "-a_ksp_type richardson -a_ksp_max_it 3 -a_ksp_norm_type none",
                   "-a_ksp_type richardson -a_ksp_max_it 3 -a_ksp_norm_type none -a_pc_relax_order forward", b, v, &its,
                   symmetric, &alike));
-  PetscCall(PoissonClaim((PetscBool)(alike && !symmetric[0] && !symmetric[1]), "under KSPRICHARDSON it is forward"));
+  PetscCall(Claim(alike && !symmetric[0] && !symmetric[1], "under KSPRICHARDSON it is forward"));
   PetscCall(Alike(A, "-a_ksp_type richardson -a_ksp_max_it 3",
                   "-a_ksp_type richardson -a_ksp_max_it 3 -a_ksp_norm_type none", b, v, &its, symmetric, &alike));
-  PetscCall(PoissonClaim((PetscBool)(alike && !symmetric[0]), "with norms, and so sweep by sweep, as well"));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&v));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(Claim(alike && !symmetric[0], "with norms, and so sweep by sweep, as well"));
+  PetscCall(DestroyAll(&b, &v, &A, &da));
   PetscFunctionReturn(0);
 }
 

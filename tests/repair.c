@@ -54,8 +54,7 @@ static PetscErrorCode Assemble(const Poisson *p, DM da, State state, Mat A)
   for (PetscInt i = middle; i < middle + (state == PIVOT ? 2 : 1) && state; i++) {
     if (i >= s[0] && i < s[0] + m[0] && middle >= s[1] && middle < s[1] + m[1]) PetscCall(BreakRow(p, A, state, i));
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -110,12 +109,9 @@ static PetscErrorCode Repair(const Poisson *p, const Kind *kind, State state, DM
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s, %s%s%s", kind->name,
                             state == PIVOT ? "a zero pivot" : "a zero on the diagonal", turn > 1 ? ", again" : "",
                             turn & 1 ? ", told so" : ""));
-    PetscCall(PoissonClaim((PetscBool)(good > 0 && reason == good && its == expected), claim));
+    PetscCall(Claim(good > 0 && reason == good && its == expected, claim));
   }
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A));
   PetscFunctionReturn(0);
 }
 

@@ -5,15 +5,15 @@ static char help[] = "Solvers that are used again: after a change they give the 
 
 /* What all cases share: a grid whose operators have 5 or 9 entries in a row */
 typedef struct {
-  Poisson          p;
-  PetscBool        user; /* the solver gets interpolations instead of the grid */
-  KSPType          ksptype;
-  DM               da;
-  Mat              A;
-  Vec              b, x;
-  KSP              ksp; /* the solver that is used again */
-  PC               pc;
-  PoissonResiduals first, again, fresh;
+  Poisson   p;
+  PetscBool user; /* the solver gets interpolations instead of the grid */
+  KSPType   ksptype;
+  DM        da;
+  Mat       A;
+  Vec       b, x;
+  KSP       ksp; /* the solver that is used again */
+  PC        pc;
+  Residuals first, again, fresh;
 } Case;
 
 static PetscErrorCode CreateGrid(Case *c)
@@ -87,32 +87,27 @@ static PetscErrorCode ChangePattern(Case *c, Mat A)
   for (PetscInt j = PetscMax(j0, 1); j < PetscMin(j0 + n, c->p.n - 1); j++) {
     for (PetscInt i = PetscMax(i0, 1); i < PetscMin(i0 + m, c->p.n - 1); i++) PetscCall(CoupleDiagonally(c, i, j, A));
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode CreateSolver(Case *c, Mat A, KSP *ksp, PC *pc)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetType(*ksp, c->ksptype ? c->ksptype : KSPGMRES));
+  PetscCall(MakeKSP(A, c->ksptype ? c->ksptype : KSPGMRES, PCKCYCLE, ksp, pc));
   PetscCall(KSPSetTolerances(*ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 60));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPGetPC(*ksp, pc));
-  PetscCall(PCSetType(*pc, PCKCYCLE));
   if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, *pc, 4));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Solve(Case *c, KSP ksp, PoissonResiduals *residuals)
+static PetscErrorCode Solve(Case *c, KSP ksp, Residuals *residuals)
 {
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
   PetscCall(KSPMonitorCancel(ksp));
-  PetscCall(KSPMonitorSet(ksp, PoissonMonitor, residuals, NULL));
+  PetscCall(KSPMonitorSet(ksp, KeepResiduals, residuals, NULL));
   PetscCall(KSPSolve(ksp, c->b, c->x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "Not converged: %s", KSPConvergedReasons[reason]);
@@ -143,18 +138,14 @@ static PetscErrorCode Compare(Case *c, PetscInt kappa, const char claim[])
   if (kappa) PetscCall(PCKCycleSetKappa(pc, kappa));
   PetscCall(Solve(c, ksp, &c->fresh));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(PoissonClaimEqual(&c->again, &c->fresh, PETSC_TRUE, claim));
+  PetscCall(ClaimEqual(&c->again, &c->fresh, PETSC_TRUE, claim));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode End(Case *c)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&c->ksp));
-  PetscCall(MatDestroy(&c->A));
-  PetscCall(VecDestroy(&c->b));
-  PetscCall(VecDestroy(&c->x));
-  PetscCall(DMDestroy(&c->da));
+  PetscCall(DestroyAll(&c->ksp, &c->A, &c->b, &c->x, &c->da));
   PetscFunctionReturn(0);
 }
 
@@ -165,10 +156,10 @@ static PetscErrorCode Values(Case *c)
   PetscCall(Compare(c, 0, "nothing changed"));
   PetscCall(ChangeValues(c, 5.0));
   PetscCall(Compare(c, 0, "changed values"));
-  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_FALSE, "the change shows"));
+  PetscCall(ClaimEqual(&c->first, &c->again, PETSC_FALSE, "the change shows"));
   PetscCall(ChangeValues(c, 1.0));
   PetscCall(Compare(c, 0, "changed back"));
-  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_TRUE, "gives the first numbers again"));
+  PetscCall(ClaimEqual(&c->first, &c->again, PETSC_TRUE, "gives the first numbers again"));
   PetscCall(End(c));
   PetscFunctionReturn(0);
 }
@@ -179,7 +170,7 @@ static PetscErrorCode Pattern(Case *c)
   PetscCall(Begin(c));
   PetscCall(ChangePattern(c, c->A));
   PetscCall(Compare(c, 0, "changed pattern"));
-  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_FALSE, "the change shows"));
+  PetscCall(ClaimEqual(&c->first, &c->again, PETSC_FALSE, "the change shows"));
   PetscCall(ChangeValues(c, 3.0));
   PetscCall(ChangePattern(c, c->A)); /* nothing but zeros there would be the old pattern for a new stencil */
   PetscCall(Compare(c, 0, "changed values after it"));
@@ -207,8 +198,7 @@ static PetscErrorCode CoupleFar(Case *c, PetscReal value)
       PetscCall(MatSetValues(c->A, 1, number, 2, number, values, ADD_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(c->A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(c->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(c->A));
   PetscFunctionReturn(0);
 }
 
@@ -219,7 +209,7 @@ static PetscErrorCode Far(Case *c)
   PetscCall(Begin(c));
   PetscCall(CoupleFar(c, 0.5));
   PetscCall(Compare(c, 0, "a changed pattern that fits no stencil"));
-  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_FALSE, "the change shows"));
+  PetscCall(ClaimEqual(&c->first, &c->again, PETSC_FALSE, "the change shows"));
   PetscCall(ChangeValues(c, 1.0));
   PetscCall(CoupleFar(c, 0.7));
   PetscCall(Compare(c, 0, "changed values after it"));
@@ -297,12 +287,11 @@ static PetscErrorCode ReusePreconditioner(Case *c)
   PetscCall(ChangeValues(c, 2.0));
   PetscCall(Solve(c, c->ksp, &c->again));
   PetscCall(CoarseState(c->pc, &after));
-  PetscCall(PoissonClaim((PetscBool)(before == after),
-                         "a preconditioner that is kept keeps its coarse operators, and converges"));
+  PetscCall(Claim(before == after, "a preconditioner that is kept keeps its coarse operators, and converges"));
   PetscCall(KSPSetReusePreconditioner(c->ksp, PETSC_FALSE));
   PetscCall(Compare(c, 0, "no longer kept"));
   PetscCall(CoarseState(c->pc, &after));
-  PetscCall(PoissonClaim((PetscBool)(before != after), "it has new ones"));
+  PetscCall(Claim(before != after, "it has new ones"));
   PetscCall(End(c));
   PetscFunctionReturn(0);
 }
@@ -311,10 +300,7 @@ static PetscErrorCode ReusePreconditioner(Case *c)
 static PetscErrorCode ChangeGrid(Case *c, PetscInt n)
 {
   PetscFunctionBeginUser;
-  PetscCall(MatDestroy(&c->A));
-  PetscCall(VecDestroy(&c->b));
-  PetscCall(VecDestroy(&c->x));
-  PetscCall(DMDestroy(&c->da));
+  PetscCall(DestroyAll(&c->A, &c->b, &c->x, &c->da));
   c->p.n = n;
   PetscCall(CreateGrid(c));
   PetscCall(CreateOperator(c, 1.0, &c->A));
@@ -357,8 +343,8 @@ static PetscErrorCode SolveAlone(Case *c, const char claim[])
 
   PetscFunctionBeginUser;
   PetscCall(KSPSolve(c->ksp, c->b, c->x));
-  PetscCall(PoissonResidual(c->A, c->b, c->x, &relative));
-  PetscCall(PoissonClaim((PetscBool)(relative < 1e-10), claim));
+  PetscCall(RelativeResidual(c->A, c->b, c->x, &relative));
+  PetscCall(Claim(relative < 1e-10, claim));
   PetscFunctionReturn(0);
 }
 
@@ -402,7 +388,7 @@ static PetscErrorCode AsNew(Case *c, PetscBool *same)
   PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_OFF));
   PetscCall(Solve(c, ksp, &c->fresh));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(PoissonResidualsEqual(&c->again, &c->fresh, &equal));
+  PetscCall(ResidualsEqual(&c->again, &c->fresh, &equal));
   if (!equal) *same = PETSC_FALSE;
   PetscFunctionReturn(0);
 }
@@ -427,8 +413,8 @@ static PetscErrorCode OtherLevels(Case *c)
     PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_1_pc_type"));
     PetscCall(End(c));
   }
-  PetscCall(PoissonClaim(kind, "after PCReset() to levels of another kind"));
-  PetscCall(PoissonClaim(smoothers, "and to other smoothers"));
+  PetscCall(Claim(kind, "after PCReset() to levels of another kind"));
+  PetscCall(Claim(smoothers, "and to other smoothers"));
   c->p.n  = n;
   c->user = user;
   PetscFunctionReturn(0);
@@ -475,8 +461,7 @@ static PetscErrorCode Kappa(Case *c)
   for (PetscInt i = 0; i < 4; i++) {
     PetscCall(PCKCycleSetKappa(c->pc, kappa[i]));
     PetscCall(Compare(c, kappa[i], "another kappa"));
-    PetscCall(
-        PoissonClaimEqual(&c->first, &c->again, (PetscBool)(kappa[i] == usual), "differs from the default, or is it"));
+    PetscCall(ClaimEqual(&c->first, &c->again, (PetscBool)(kappa[i] == usual), "differs from the default, or is it"));
   }
   PetscCall(End(c));
   PetscFunctionReturn(0);
@@ -494,13 +479,13 @@ static PetscErrorCode Repair(Case *c)
   PetscCall(CreateSolver(c, c->A, &c->ksp, &c->pc));
   PetscCall(KSPSolve(c->ksp, c->b, c->x));
   PetscCall(KSPGetConvergedReason(c->ksp, &reason));
-  PetscCall(PoissonClaim((PetscBool)(reason == KSP_DIVERGED_PC_FAILED), "set-up fails"));
+  PetscCall(Claim(reason == KSP_DIVERGED_PC_FAILED, "set-up fails"));
   PetscCall(ChangeValues(c, 3.0));
   PetscCall(Compare(c, 0, "repaired values"));
   PetscCall(ChangeValues(c, INFINITY));
   PetscCall(KSPSolve(c->ksp, c->b, c->x));
   PetscCall(KSPGetConvergedReason(c->ksp, &reason));
-  PetscCall(PoissonClaim((PetscBool)(reason == KSP_DIVERGED_PC_FAILED), "set-up fails when there is a hierarchy, too"));
+  PetscCall(Claim(reason == KSP_DIVERGED_PC_FAILED, "set-up fails when there is a hierarchy, too"));
   PetscCall(ChangeValues(c, 2.0));
   PetscCall(Compare(c, 0, "repaired again"));
   PetscCall(End(c));
@@ -525,14 +510,14 @@ static PetscErrorCode Strangers(Case *c)
   PetscCall(CreateSolver(c, stencil, &c->ksp, &c->pc));
   PetscCall(KSPSolve(c->ksp, c->b, c->x));
   PetscCall(KSPGetConvergedReason(c->ksp, &reason));
-  PetscCall(PoissonClaim((PetscBool)(reason == KSP_DIVERGED_PC_FAILED), "set-up fails with a stencil of the program"));
+  PetscCall(Claim(reason == KSP_DIVERGED_PC_FAILED, "set-up fails with a stencil of the program"));
   PetscCall(DMSetMatType(c->da, MATAIJ));
   PetscCall(CreateOperator(c, 1.0, &c->A));
   PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
   PetscCall(Compare(c, 0, "then another matrix"));
   PetscCall(MatMult(stencil, c->b, c->x));
   PetscCall(VecNorm(c->x, NORM_2, &norm));
-  PetscCall(PoissonClaim((PetscBool)(norm == 0), "the program's stencil is as it was"));
+  PetscCall(Claim(norm == 0, "the program's stencil is as it was"));
   PetscCall(MatDestroy(&stencil));
   PetscCall(End(c));
   PetscCall(PetscFPTrapPop());
@@ -541,7 +526,7 @@ static PetscErrorCode Strangers(Case *c)
 
 /* Some iterations of Richardson's method that nobody watches: the PC runs them itself where it can. What they leave
    are norms */
-static PetscErrorCode Richardson(Case *c, KSP ksp, PoissonResiduals *norms)
+static PetscErrorCode Richardson(Case *c, KSP ksp, Residuals *norms)
 {
   Vec       r;
   PetscReal norm;
@@ -556,11 +541,11 @@ static PetscErrorCode Richardson(Case *c, KSP ksp, PoissonResiduals *norms)
   PetscCall(MatMult(c->A, c->x, r));
   PetscCall(VecAYPX(r, -1.0, c->b));
   PetscCall(VecNorm(c->x, NORM_2, &norm));
-  PetscCall(PoissonMonitor(ksp, 0, norm, norms));
+  PetscCall(KeepResiduals(ksp, 0, norm, norms));
   PetscCall(VecNorm(c->x, NORM_INFINITY, &norm));
-  PetscCall(PoissonMonitor(ksp, 1, norm, norms));
+  PetscCall(KeepResiduals(ksp, 1, norm, norms));
   PetscCall(VecNorm(r, NORM_2, &norm));
-  PetscCall(PoissonMonitor(ksp, 2, norm, norms));
+  PetscCall(KeepResiduals(ksp, 2, norm, norms));
   PetscCall(VecDestroy(&r));
   PetscFunctionReturn(0);
 }
@@ -571,10 +556,10 @@ static PetscErrorCode Types(Case *c)
                             PC_MG_KASKADE, PC_MG_FULL,     PC_MG_MULTIPLICATIVE};
   const char    *claim[] = {"from multiplicative to full", "to additive", "to multiplicative", "to Kaskade", "to full",
                             "to multiplicative again"};
-  PoissonResiduals ours[6];
-  PetscInt         usual;
-  KSP              ksp;
-  PC               pc;
+  Residuals      ours[6];
+  PetscInt       usual;
+  KSP            ksp;
+  PC             pc;
 
   PetscFunctionBeginUser;
   c->ksptype = KSPRICHARDSON;
@@ -589,16 +574,16 @@ static PetscErrorCode Types(Case *c)
     PetscCall(PCMGSetType(pc, type[i]));
     PetscCall(Richardson(c, ksp, &c->fresh));
     PetscCall(KSPDestroy(&ksp));
-    PetscCall(PoissonClaimEqual(&ours[i], &c->fresh, PETSC_TRUE, claim[i]));
+    PetscCall(ClaimEqual(&ours[i], &c->fresh, PETSC_TRUE, claim[i]));
   }
-  PetscCall(PoissonClaimEqual(&c->first, &ours[2], PETSC_TRUE, "multiplicative is what it was at first"));
+  PetscCall(ClaimEqual(&c->first, &ours[2], PETSC_TRUE, "multiplicative is what it was at first"));
   PetscCall(PCKCycleGetKappa(c->pc, &usual));
   PetscCall(PCKCycleSetKappa(c->pc, usual == 1 ? 3 : 1));
   PetscCall(Richardson(c, c->ksp, &c->again));
-  PetscCall(PoissonClaimEqual(&ours[5], &c->again, PETSC_FALSE, "kappa counts: PCMG's own cycle would ignore it"));
+  PetscCall(ClaimEqual(&ours[5], &c->again, PETSC_FALSE, "kappa counts: PCMG's own cycle would ignore it"));
   PetscCall(PCKCycleSetKappa(c->pc, usual));
   PetscCall(Richardson(c, c->ksp, &c->again));
-  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_TRUE, "and may be changed back"));
+  PetscCall(ClaimEqual(&c->first, &c->again, PETSC_TRUE, "and may be changed back"));
   PetscCall(End(c));
   c->ksptype = NULL;
   PetscFunctionReturn(0);
@@ -622,7 +607,7 @@ static PetscErrorCode Hierarchies(Case *c)
   PetscCall(KSPSetFromOptions(c->ksp));
   PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
   PetscCall(Solve(c, c->ksp, &c->again));
-  PetscCall(PoissonClaimEqual(&c->fresh, &c->again, PETSC_FALSE, "after a reset to the levels of PCGAMG"));
+  PetscCall(ClaimEqual(&c->fresh, &c->again, PETSC_FALSE, "after a reset to the levels of PCGAMG"));
   PetscCall(End(c));
   PetscFunctionReturn(0);
 }
@@ -636,8 +621,8 @@ static PetscErrorCode DistinctSmoothers(Case *c)
   PetscCall(PCMGSetDistinctSmoothUp(c->pc));
   PetscCall(KSPSetFromOptions(c->ksp));
   PetscCall(Solve(c, c->ksp, &c->again));
-  PetscCall(PoissonClaimEqual(&c->first, &c->again, PETSC_TRUE,
-                              "distinct smoothers of one kind give the numbers of common ones"));
+  PetscCall(
+      ClaimEqual(&c->first, &c->again, PETSC_TRUE, "distinct smoothers of one kind give the numbers of common ones"));
   PetscCall(ChangeValues(c, 5.0));
   PetscCall(Compare(c, 0, "also with changed values"));
   PetscCall(ChangePattern(c, c->A));
@@ -667,10 +652,8 @@ static PetscErrorCode TwoCycles(Case *c)
   PetscCall(VecAXPY(y, -1.0, x));
   PetscCall(VecNorm(y, NORM_2, &error));
   PetscCall(VecNorm(x, NORM_2, &norm));
-  PetscCall(PoissonClaim((PetscBool)(error < 1e-12 * norm), "two cycles in one application are two cycles"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&r));
-  PetscCall(VecDestroy(&y));
+  PetscCall(Claim(error < 1e-12 * norm, "two cycles in one application are two cycles"));
+  PetscCall(DestroyAll(&x, &r, &y));
   PetscCall(End(c));
   PetscFunctionReturn(0);
 }

@@ -80,10 +80,7 @@ int main(int argc, char **argv)
   PetscCall(VecSet(x, 1));
   PetscCall(MatMult(A, x, b));
   PetscCall(VecSet(x, 0));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &ksp, &pc));
   PetscCall(PCSetDM(pc, da));
   PetscCall(KSPSetTolerances(ksp, PetscRealConstant(1e-10), PETSC_DEFAULT, PETSC_DEFAULT, 50));
   PetscCall(KSPSetFromOptions(ksp));
@@ -92,11 +89,7 @@ int main(int argc, char **argv)
   PetscCall(CountNumbers(pc, &numbers));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %d, the matrix is kept %s\n", (int)its,
                         numbers > 7 ? "whole" : "by half"));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &b, &x, &A, &da));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -124,10 +124,10 @@ static PetscErrorCode Judge(Problem *problem, KSP ksp, Vec b, Vec x, PetscBool *
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
-  PetscCall(PoissonResidual(A, b, x, &residual));
+  PetscCall(RelativeResidual(A, b, x, &residual));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PoissonViewHas(pc, problem->kernel, &kernel));
-  PetscCall(PoissonViewHas(pc, problem->solver, &solver));
+  PetscCall(ViewHas(pc, problem->kernel, &kernel));
+  PetscCall(ViewHas(pc, problem->solver, &solver));
   *good = (PetscBool)(reason > 0 && its <= MAX_ITS && residual < 1e-5 && kernel && solver);
   PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " iterations, true residual %g\n", its, (double)residual));
   if (*good) PetscFunctionReturn(0);
@@ -165,12 +165,7 @@ static PetscErrorCode Solve(Problem *problem, PetscBool *good)
   PetscCall(FillRightSide(problem, da, ksp, b, consistent));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(Judge(problem, ksp, consistent, x, good));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&consistent));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatNullSpaceDestroy(&problem->nullspace));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&b, &consistent, &x, &problem->nullspace, &ksp, &da));
   PetscFunctionReturn(0);
 }
 
@@ -190,7 +185,7 @@ static PetscErrorCode SolveAll(Problem *problem, const char claim[])
       if (!good) all = PETSC_FALSE;
     }
   }
-  PetscCall(PoissonClaim(all, claim));
+  PetscCall(Claim(all, claim));
   PetscFunctionReturn(0);
 }
 
@@ -378,8 +373,7 @@ static PetscErrorCode FillCells(const Cells *c, DM da, Mat A, Vec exact, Vec lef
   PetscCall(VecRestoreArrayWrite(exact, &e));
   PetscCall(VecRestoreArrayWrite(left, &l));
   PetscCall(VecNormalize(left, NULL));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -388,9 +382,7 @@ static PetscErrorCode AttachConstants(Mat A)
   MatNullSpace constants;
 
   PetscFunctionBeginUser;
-  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
-  PetscCall(MatSetNullSpace(A, constants));
-  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscCall(AttachConstants(A));
   PetscFunctionReturn(0);
 }
 
@@ -432,12 +424,8 @@ static PetscErrorCode CreateSolver(Cells *c, PetscInt most)
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &c->ksp));
-  PetscCall(KSPSetType(c->ksp, c->type));
+  PetscCall(MakeKSP(c->A, c->type, PCKCYCLE, &c->ksp, &pc));
   PetscCall(KSPSetTolerances(c->ksp, 1e-9, 1e-300, PETSC_DEFAULT, most));
-  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
-  PetscCall(KSPGetPC(c->ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(c->ksp));
   PetscFunctionReturn(0);
 }
@@ -445,13 +433,7 @@ static PetscErrorCode CreateSolver(Cells *c, PetscInt most)
 static PetscErrorCode DestroyCells(Cells *c)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&c->ksp));
-  PetscCall(VecDestroy(&c->x));
-  PetscCall(VecDestroy(&c->b));
-  PetscCall(VecDestroy(&c->rest));
-  PetscCall(VecDestroy(&c->left));
-  PetscCall(MatDestroy(&c->A));
-  PetscCall(DMDestroy(&c->da));
+  PetscCall(DestroyAll(&c->ksp, &c->x, &c->b, &c->rest, &c->left, &c->A, &c->da));
   PetscFunctionReturn(0);
 }
 
@@ -465,9 +447,9 @@ static PetscErrorCode SolveCells(Cells *c)
   PetscCall(KSPSolve(c->ksp, c->b, c->x));
   PetscCall(KSPGetIterationNumber(c->ksp, &c->its));
   PetscCall(KSPGetConvergedReason(c->ksp, &c->reason));
-  PetscCall(PoissonResidual(c->A, c->rest, c->x, &c->residual));
+  PetscCall(RelativeResidual(c->A, c->rest, c->x, &c->residual));
   PetscCall(KSPGetPC(c->ksp, &pc));
-  PetscCall(PoissonViewHas(pc, "is not in the range", &c->told));
+  PetscCall(ViewHas(pc, "is not in the range", &c->told));
   PetscCall(DestroyCells(c));
   PetscFunctionReturn(0);
 }
@@ -509,7 +491,7 @@ static PetscErrorCode RowsTimesAnything(void)
     PetscCall(Expect(&plain, 16, 1e-6, &all));
     PetscCall(Expect(&rows, plain.its + 1, 1e-6, &all));
   }
-  PetscCall(PoissonClaim(all, "rows multiplied by anything from 1e-8 to 1e8, of both signs: iterations as without"));
+  PetscCall(Claim(all, "rows multiplied by anything from 1e-8 to 1e8, of both signs: iterations as without"));
   PetscFunctionReturn(0);
 }
 
@@ -529,14 +511,14 @@ static PetscErrorCode ClosedParts(void)
     if (which == 6) c.n = 128;
     PetscCall(Expect(&c, 12, 1e-8, &all));
   }
-  PetscCall(PoissonClaim(all, "parts that nothing flows out of, beside solid cells, and others, and nobody says so"));
+  PetscCall(Claim(all, "parts that nothing flows out of, beside solid cells, and others, and nobody says so"));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Inconsistent(void)
 {
   PetscBool all = PETSC_TRUE;
-  char      words[POISSON_ERROR_LENGTH], *found;
+  char      words[ERROR_LENGTH], *found;
   int       ierr;
   Cells     c = {.dim = 2, .n = 32, .attach = PETSC_TRUE, .gap = 1e-3, .type = KSPFGMRES};
 
@@ -551,16 +533,14 @@ static PetscErrorCode Inconsistent(void)
     PetscCall(Expect(&some, 16, 1.1e-3, &all));
     if (!some.told) all = PETSC_FALSE;
   }
-  PetscCall(PoissonClaim(all, "a right side that is not consistent: the solution for the rest, and the view says so"));
+  PetscCall(Claim(all, "a right side that is not consistent: the solution for the rest, and the view says so"));
   PetscCall(CreateCells(&c));
   PetscCall(CreateSolver(&c, 12));
   PetscCall(KSPSetErrorIfNotConverged(c.ksp, PETSC_TRUE));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = (int)KSPSolve(c.ksp, c.b, c.x);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf((int)KSPSolve(c.ksp, c.b, c.x), ierr, words);
   PetscCall(DestroyCells(&c));
   PetscCall(PetscStrstr(words, "is not in its range", &found));
-  PetscCall(PoissonClaim((PetscBool)(ierr == PETSC_ERR_NOT_CONVERGED && found), "an error that names the cause"));
+  PetscCall(Claim(ierr == PETSC_ERR_NOT_CONVERGED && found, "an error that names the cause"));
   PetscFunctionReturn(0);
 }
 
@@ -575,7 +555,7 @@ static PetscErrorCode Transport(void)
 
     PetscCall(Expect(&c, 16, 1e-6, &all));
   }
-  PetscCall(PoissonClaim(all, "transport around the middle, between walls"));
+  PetscCall(Claim(all, "transport around the middle, between walls"));
   PetscFunctionReturn(0);
 }
 

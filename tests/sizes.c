@@ -23,7 +23,7 @@ static PetscErrorCode CreateGrid(const Poisson *p, const PetscInt n[], DM *da)
 {
   const DMBoundaryType b = p->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   PetscErrorCode       ierr;
-  char                 words[POISSON_ERROR_LENGTH] = "";
+  char                 words[ERROR_LENGTH] = "";
   PetscBool            coordinates;
   PetscInt             factor = 2;
 
@@ -39,7 +39,7 @@ static PetscErrorCode CreateGrid(const Poisson *p, const PetscInt n[], DM *da)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-factor", &factor, NULL));
   PetscCall(DMDASetRefinementFactor(*da, factor, factor, factor));
   PetscCall(DMSetFromOptions(*da));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  PetscCall(PetscPushErrorHandler(KeepError, words));
   ierr = DMSetUp(*da);
   PetscCall(PetscOptionsHasName(NULL, NULL, "-coordinates", &coordinates));
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF)); /* PETSc divides by zero for a grid of one point in a direction */
@@ -79,24 +79,14 @@ static PetscErrorCode Try(const Poisson *p, const PetscInt n[], Outcome *outcome
   PetscCall(PoissonAssemble(p, da, A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(PoissonFill(p, da, b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetTolerances(ksp, 1e-6, 1e-12, PETSC_DEFAULT, 30));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
-  ierr = SolveOn(ksp, b, x);
-  PetscCall(PetscPopErrorHandler());
+  KeepErrorOf(SolveOn(ksp, b, x), ierr, words);
   if (!ierr) PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(PetscStrncmp(words, "PCKCYCLE cannot coarsen the ", 28, &ours));
   if (!ierr && reason > 0) *outcome = WORKS;
   else *outcome = ierr && ours ? REFUSED : FAILED;
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -121,7 +111,7 @@ static PetscErrorCode MakeTransfers(DM da, DM coarse)
 static PetscErrorCode PETScCoarsens(const Poisson *p, const PetscInt n[], PetscBool *coarsens)
 {
   DM             da, coarse = NULL;
-  char           words[POISSON_ERROR_LENGTH] = "";
+  char           words[ERROR_LENGTH] = "";
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
@@ -130,12 +120,11 @@ static PetscErrorCode PETScCoarsens(const Poisson *p, const PetscInt n[], PetscB
     if (n[d] == 1) PetscFunctionReturn(0); /* PETSc divides by zero here and there */
   }
   PetscCall(CreateGrid(p, n, &da));
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  PetscCall(PetscPushErrorHandler(KeepError, words));
   ierr = DMCoarsen(da, PETSC_COMM_WORLD, &coarse);
   if (!ierr) ierr = MakeTransfers(da, coarse);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(DMDestroy(&coarse));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&coarse, &da));
   *coarsens = (PetscBool)!ierr;
   PetscFunctionReturn(0);
 }
@@ -144,7 +133,7 @@ static PetscErrorCode PETScCoarsens(const Poisson *p, const PetscInt n[], PetscB
 static PetscErrorCode FollowAdvice(const Poisson *p, const char words[], PetscBool *good)
 {
   const char *advice;
-  char        ignored[POISSON_ERROR_LENGTH];
+  char        ignored[ERROR_LENGTH];
   int         use[2];
   Outcome     outcome;
 
@@ -185,7 +174,7 @@ static PetscErrorCode Unfit(const Poisson *p, PetscBool *unfit)
 static PetscErrorCode Examine(const Poisson *p, const PetscInt n[], PetscBool cube, Findings *f)
 {
   Outcome     outcome;
-  char        words[POISSON_ERROR_LENGTH];
+  char        words[ERROR_LENGTH];
   PetscMPIInt size;
   PetscBool   coarsens = PETSC_FALSE, good = PETSC_TRUE, unfit, compare = PETSC_TRUE;
 
@@ -223,10 +212,10 @@ static PetscErrorCode Report(const Poisson *p, Kind kind, const Findings *f)
   PetscCall(Unfit(p, &unfit));
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D %s: each size works or is refused with a reason",
                           p->dim, kinds[kind]));
-  PetscCall(PoissonClaim(f->sound, claim));
-  PetscCall(PoissonClaim((PetscBool)(unfit == (f->works == 0)), unfit ? "  none works" : "  some work"));
-  PetscCall(PoissonClaim((PetscBool)(f->refused > 0), "  some are refused"));
-  PetscCall(PoissonClaim((PetscBool)(f->justified && f->advised), "  rightly, and with good advice"));
+  PetscCall(Claim(f->sound, claim));
+  PetscCall(Claim(unfit == (f->works == 0), unfit ? "  none works" : "  some work"));
+  PetscCall(Claim(f->refused > 0, "  some are refused"));
+  PetscCall(Claim(f->justified && f->advised, "  rightly, and with good advice"));
   PetscFunctionReturn(0);
 }
 
@@ -272,15 +261,11 @@ static PetscErrorCode CountLevels(const Poisson *p, const PetscInt n[], PetscInt
   PetscCall(CreateGrid(p, n, &da));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(PoissonAssemble(p, da, A));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_OFF));
-  PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetUp(pc));
   PetscCall(PCMGGetLevels(pc, nlevels));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&pc, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -314,7 +299,7 @@ static PetscErrorCode NumbersOfLevels(Poisson *p)
     PetscCall(PetscSNPrintf(claim, sizeof(claim),
                             "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " %s: as many levels as expected",
                             n[0], n[1], n[2], kinds[expected[i].kind]));
-    PetscCall(PoissonClaim((PetscBool)(nlevels == wanted), claim));
+    PetscCall(Claim(nlevels == wanted, claim));
     if (nlevels != wanted)
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " instead of %" PetscInt_FMT "\n", nlevels, wanted));
   }

@@ -323,8 +323,7 @@ static PetscErrorCode Assemble(const Case *c, Mat A)
       for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++) PetscCall(SetPoint(c, A, at));
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -389,10 +388,7 @@ static PetscErrorCode Products(const Case *c, Mat A, Mat B, PetscBool equal[])
   PetscCall(MatGetDiagonal(A, y));
   PetscCall(MatGetDiagonal(B, z));
   PetscCall(Equal(y, z, &equal[DIAGONAL]));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscCall(VecDestroy(&w));
+  PetscCall(DestroyAll(&x, &y, &z, &w));
   PetscFunctionReturn(0);
 }
 
@@ -500,8 +496,7 @@ static PetscErrorCode Changes(const Case *c, Mat A, Mat B, PetscBool equal[])
   PetscCall(SameProducts(c, A0, B, &equal[COPY]));
   PetscCall(MatCopy(B, A, SAME_NONZERO_PATTERN));
   if (equal[COPY]) PetscCall(SameProducts(c, A, B0, &equal[COPY]));
-  PetscCall(MatDestroy(&A0));
-  PetscCall(MatDestroy(&B0));
+  PetscCall(DestroyAll(&A0, &B0));
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &B0));
   PetscCall(MatZeroEntries(A));
   if (equal[DUPLICATE]) PetscCall(SameProducts(c, A, B0, &equal[DUPLICATE]));
@@ -510,9 +505,7 @@ static PetscErrorCode Changes(const Case *c, Mat A, Mat B, PetscBool equal[])
   PetscCall(Assemble(c, A));
   PetscCall(Assemble(c, B));
   if (equal[AGAIN]) PetscCall(SameProducts(c, A, B, &equal[AGAIN]));
-  PetscCall(MatDestroy(&B0));
-  PetscCall(VecDestroy(&l));
-  PetscCall(VecDestroy(&r));
+  PetscCall(DestroyAll(&B0, &l, &r));
   PetscFunctionReturn(0);
 }
 
@@ -542,9 +535,7 @@ static PetscErrorCode ZeroRows(const Case *c, Mat A, Mat B, PetscBool columns, P
   PetscCall(SameProducts(c, A, B, equal));
   PetscCall(Equal(b, d, &same));
   *equal = (PetscBool)(*equal && same);
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&d));
+  PetscCall(DestroyAll(&x, &b, &d));
   PetscFunctionReturn(0);
 }
 
@@ -588,9 +579,7 @@ static PetscErrorCode Submatrix(const Case *c, Mat A, Mat B, PetscBool *equal)
   PetscCall(MatCreateSubMatrix(A, is, is, MAT_INITIAL_MATRIX, &SA));
   PetscCall(MatCreateSubMatrix(B, is, is, MAT_INITIAL_MATRIX, &SB));
   PetscCall(SameProducts(c, SA, SB, equal));
-  PetscCall(ISDestroy(&is));
-  PetscCall(MatDestroy(&SA));
-  PetscCall(MatDestroy(&SB));
+  PetscCall(DestroyAll(&is, &SA, &SB));
   PetscFunctionReturn(0);
 }
 
@@ -617,9 +606,7 @@ static PetscErrorCode Widened(const Case *c, Mat A, Mat B, PetscBool *equal)
   PetscCall(MatScale(B0, 2.0));
   if (*equal) PetscCall(SameProducts(c, A0, B0, equal));
   for (int i = 0; i < 2; i++) PetscCall(MatDestroy(&X[i]));
-  PetscCall(MatDestroy(&A0));
-  PetscCall(MatDestroy(&B0));
-  PetscCall(DMDestroy(&box.da));
+  PetscCall(DestroyAll(&A0, &B0, &box.da));
   PetscFunctionReturn(0);
 }
 
@@ -645,17 +632,11 @@ static PetscErrorCode MatrixProducts(const Case *c, Mat A, Mat B, PetscBool *equ
     PetscCall(MatShift(A0, 3.0));
     PetscCall(MatShift(B0, 3.0));
   }
-  for (int i = 0; i < 3; i++) {
-    PetscCall(MatDestroy(&expected[i]));
-    PetscCall(MatDestroy(&got[i]));
-  }
+  for (int i = 0; i < 3; i++) PetscCall(DestroyAll(&expected[i], &got[i]));
   PetscCall(MatMatMult(A0, A0, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &expected[0]));
   PetscCall(MatMatMult(B0, B0, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &got[0]));
   if (*equal) PetscCall(SameProducts(c, expected[0], got[0], equal));
-  PetscCall(MatDestroy(&expected[0]));
-  PetscCall(MatDestroy(&got[0]));
-  PetscCall(MatDestroy(&A0));
-  PetscCall(MatDestroy(&B0));
+  PetscCall(DestroyAll(&expected[0], &got[0], &A0, &B0));
   PetscFunctionReturn(0);
 }
 
@@ -677,10 +658,7 @@ static PetscErrorCode Transposed(const Case *c, Mat A, Mat B, PetscBool *equal)
   if (*equal) PetscCall(SameProducts(c, AT, BT, equal));
   PetscCall(MatTranspose(B0, MAT_INPLACE_MATRIX, &B0));
   if (*equal) PetscCall(SameProducts(c, AT, B0, equal));
-  PetscCall(MatDestroy(&AT));
-  PetscCall(MatDestroy(&BT));
-  PetscCall(MatDestroy(&A0));
-  PetscCall(MatDestroy(&B0));
+  PetscCall(DestroyAll(&AT, &BT, &A0, &B0));
   PetscFunctionReturn(0);
 }
 
@@ -718,8 +696,7 @@ static PetscErrorCode Symmetry(const Case *c, Mat A, Mat B, PetscBool *equal)
       yes[i] = (PetscBool)all;
       if (i) PetscCall(MatIsStructurallySymmetric(M, &structure));
       *equal = (PetscBool)(*equal && structure);
-      PetscCall(MatDestroy(&M));
-      PetscCall(MatDestroy(&change));
+      PetscCall(DestroyAll(&M, &change));
     }
     *equal = (PetscBool)(*equal && yes[0] == yes[1] && (yes[0] == yes[2] || PetscDefined(USE_COMPLEX)) &&
                          (yes[1] || !c->symmetric || tiny || ask == 3 || ask == 4));
@@ -759,8 +736,7 @@ static PetscErrorCode OneCoupling(const Case *c, Mat A, Mat B, PetscBool *equal)
       PetscCall(MatSetValue(M, at[0], at[1], 1e-3, ADD_VALUES));
     }
     PetscCallMPI(MPI_Allreduce(&mine, &changed, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
-    PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
+    PetscCall(AssembleMat(M));
     PetscCall(MatIsSymmetric(M, 1e-8, &yes));
     *equal = (PetscBool)(*equal && yes == !changed);
     PetscCall(MatDestroy(&M));
@@ -783,8 +759,7 @@ static PetscErrorCode SetRowsFrom(Mat all, PetscInt first, PetscInt end, PetscSc
     PetscCall(MatSetValues(B, 1, &row, m, cols, scaled, mode));
     PetscCall(MatRestoreRow(all, row, &m, &cols, &values));
   }
-  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(B));
   PetscFunctionReturn(0);
 }
 
@@ -816,8 +791,7 @@ static PetscErrorCode RowsOfOthers(const Case *c, Mat A, Mat B, PetscBool *equal
   PetscCall(SetRowsFrom(all[0], 0, N, 1, ADD_VALUES, B0));
   if (*equal) PetscCall(SameProducts(c, A, B0, equal));
   PetscCall(MatDestroySubMatrices(1, &all));
-  PetscCall(MatDestroy(&B0));
-  PetscCall(ISDestroy(&is));
+  PetscCall(DestroyAll(&B0, &is));
   PetscFunctionReturn(0);
 }
 
@@ -843,8 +817,7 @@ static PetscErrorCode InPlace(const Case *c, Mat A, Mat B, PetscBool *equal)
     PetscCall(Assemble(c, M));
     if (*equal) PetscCall(SameProducts(c, A, M, equal));
   }
-  PetscCall(MatNullSpaceDestroy(&constants));
-  PetscCall(MatDestroy(&M));
+  PetscCall(DestroyAll(&constants, &M));
   PetscFunctionReturn(0);
 }
 
@@ -893,8 +866,7 @@ static PetscErrorCode RunCase(Case *c, PetscBool equal[])
   PetscCall(ZeroRows(c, A, B, PETSC_FALSE, &equal[ZEROROWS]));
   PetscCall(ZeroRows(c, A, B, PETSC_TRUE, &equal[ZEROROWSCOLUMNS]));
   PetscCall(Forgotten(c, A, B, &equal[FORGOTTEN]));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&B));
+  PetscCall(DestroyAll(&A, &B));
   PetscFunctionReturn(0);
 }
 
@@ -969,15 +941,14 @@ static PetscErrorCode Refused(Refusal which, DM *da, Mat *A)
   if (!rank || which == OTHERS_MIXED)
     PetscCall(MatSetValues(*A, 1, &row, 1, &col, &one, rank ? ADD_VALUES : INSERT_VALUES));
   if (which != NO_STENCIL && which != OTHERS_MIXED) PetscFunctionReturn(0);
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscCall(MatConvert(*A, MATSTENCIL, MAT_INPLACE_MATRIX, A));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode ShowErrors(void)
 {
-  char words[POISSON_ERROR_LENGTH];
+  char words[ERROR_LENGTH];
 
   PetscFunctionBeginUser;
   for (int which = 0; which < NUM_ERRORS; which++) {
@@ -985,7 +956,7 @@ static PetscErrorCode ShowErrors(void)
     Mat A  = NULL;
 
     words[0] = 0;
-    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+    PetscCall(PetscPushErrorHandler(KeepError, words));
     (void)!Refused((Refusal)which, &da, &A);
     PetscCall(PetscPopErrorHandler());
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d: %s\n", which, words));
@@ -1031,9 +1002,9 @@ int main(int argc, char **argv)
   }
   for (int p = 0; p < NUM_PROPERTIES; p++) {
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: as AIJ", Claims[p]));
-    PetscCall(PoissonClaim(all[p], claim));
+    PetscCall(Claim(all[p], claim));
   }
-  PetscCall(PoissonClaim((PetscBool)(done > cases / 3), "enough cases"));
+  PetscCall(Claim(done > cases / 3, "enough cases"));
   PetscCall(PetscFinalize());
   return 0;
 }

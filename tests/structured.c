@@ -13,7 +13,7 @@ typedef struct {
   Mat                A;
   Vec                b, x;
   KSP                ksp;
-  PoissonResiduals   residuals;
+  Residuals          residuals;
   PetscInt           its;
   KSPConvergedReason reason;
 } Solve;
@@ -67,7 +67,7 @@ static PetscErrorCode SolveRun(Solve *s)
   PetscCall(KSPGetPC(s->ksp, &pc));
   PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPMonitorCancel(s->ksp));
-  PetscCall(KSPMonitorSet(s->ksp, PoissonMonitor, &s->residuals, NULL));
+  PetscCall(KSPMonitorSet(s->ksp, KeepResiduals, &s->residuals, NULL));
   PetscCall(KSPSetFromOptions(s->ksp));
   PetscCall(VecSet(s->x, 0));
   PetscCall(KSPSolve(s->ksp, s->b, s->x));
@@ -79,11 +79,7 @@ static PetscErrorCode SolveRun(Solve *s)
 static PetscErrorCode SolveDestroy(Solve *s)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&s->ksp));
-  PetscCall(VecDestroy(&s->x));
-  PetscCall(VecDestroy(&s->b));
-  PetscCall(MatDestroy(&s->A));
-  PetscCall(DMDestroy(&s->da));
+  PetscCall(DestroyAll(&s->ksp, &s->x, &s->b, &s->A, &s->da));
   PetscFunctionReturn(0);
 }
 
@@ -171,8 +167,7 @@ static PetscErrorCode Thin(void)
     worst = PetscMax(worst, s.reason > 0 ? s.its : 999);
     PetscCall(SolveDestroy(&s));
   }
-  PetscCall(
-      PoissonClaim((PetscBool)(worst <= 8), "periodic directions of one point on coarse grids: at most 8 iterations"));
+  PetscCall(Claim(worst <= 8, "periodic directions of one point on coarse grids: at most 8 iterations"));
   if (worst > 8) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", worst));
   PetscFunctionReturn(0);
 }
@@ -191,7 +186,7 @@ static PetscErrorCode Sizes(void)
       PetscCall(WorstOfSizes(dim, kind, strength[0], samples, &worst));
       PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D %s, any size: at most 12 iterations", dim,
                               kinds[kind]));
-      PetscCall(PoissonClaim((PetscBool)(worst <= 12), claim));
+      PetscCall(Claim(worst <= 12, claim));
       if (worst > 12) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", worst));
     }
   }
@@ -203,7 +198,7 @@ static PetscErrorCode Sizes(void)
     }
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "couplings %g : %g : %g: at most 15 iterations",
                             (double)strength[a][0], (double)strength[a][1], (double)strength[a][2]));
-    PetscCall(PoissonClaim((PetscBool)(all <= 15), claim));
+    PetscCall(Claim(all <= 15, claim));
     if (all > 15) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", all));
   }
   PetscCall(Thin());
@@ -238,7 +233,7 @@ static PetscErrorCode Feng(void)
   }
   PetscCall(VecRestoreArrayWrite(solve.b, &a));
   PetscCall(SolveRun(&solve));
-  PetscCall(PoissonResidual(solve.A, solve.b, solve.x, &relative));
+  PetscCall(RelativeResidual(solve.A, solve.b, solve.x, &relative));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "L = %" PetscInt_FMT ": %" PetscInt_FMT " iterations, relative residual %.3e\n", L, solve.its,
                         (double)relative));
@@ -275,7 +270,7 @@ static PetscErrorCode KeepApart(Solve *s)
 }
 
 /* Residual norms agree to rounding */
-static PetscErrorCode Agree(const PoissonResiduals *a, const PoissonResiduals *b, PetscReal tolerance, PetscBool *agree)
+static PetscErrorCode Agree(const Residuals *a, const Residuals *b, PetscReal tolerance, PetscBool *agree)
 {
   PetscFunctionBeginUser;
   *agree = (PetscBool)(a->length == b->length && a->length > 1);
@@ -309,10 +304,10 @@ static void SetPlate(Grid *g)
 /* One kind of grid and smoother: fused or not, matrix of one type or the other, set up again or afresh */
 static PetscErrorCode WaysOf(const Grid *g, PetscBool holds[])
 {
-  Solve            a, b;
-  PoissonResiduals first;
-  PetscBool        agree;
-  Grid             other = *g;
+  Solve     a, b;
+  Residuals first;
+  PetscBool agree;
+  Grid      other = *g;
 
   PetscFunctionBeginUser;
   for (PetscInt d = 0; d < 3; d++) other.strength[d] *= 1.7;
@@ -370,7 +365,7 @@ static PetscErrorCode Ways(void)
       }
     }
   }
-  for (int i = 0; i < 4; i++) PetscCall(PoissonClaim(all[i], claims[i]));
+  for (int i = 0; i < 4; i++) PetscCall(Claim(all[i], claims[i]));
   PetscFunctionReturn(0);
 }
 
@@ -418,8 +413,7 @@ static PetscErrorCode ChoiceCreate(Choice choice, DM *dm, Mat *A)
   PetscCall(DMCreateMatrix(*dm, A));
   if (choice == GALERKIN_NONE || choice == SOR || choice == WIDTH_TWO) PetscCall(GridAssemble(&g, *dm, *A));
   else {
-    PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+    PetscCall(AssembleMat(*A));
     PetscCall(MatShift(*A, 1.0));
   }
   PetscFunctionReturn(0);
@@ -434,7 +428,7 @@ static PetscErrorCode SetUp(PC pc, PCKCycleStructuredType structured, const char
   PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(PCKCycleSetStructured(pc, structured));
   words[0] = 0;
-  PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+  PetscCall(PetscPushErrorHandler(KeepError, words));
   ierr = PCSetFromOptions(pc);
   if (!ierr) ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
@@ -459,7 +453,7 @@ static PetscErrorCode Choices(void)
     DM        dm;
     Mat       A;
     PC        pc;
-    char      words[POISSON_ERROR_LENGTH], claim[256], *found;
+    char      words[ERROR_LENGTH], claim[256], *found;
     PetscBool has = PETSC_FALSE;
 
     PetscCall(ChoiceCreate(choices[i].choice, &dm, &A));
@@ -469,21 +463,20 @@ static PetscErrorCode Choices(void)
     PetscCall(PetscStrstr(words, choices[i].why, &found));
     PetscCall(
         PetscSNPrintf(claim, sizeof(claim), "%s: -pc_kcycle_structured on is an error that says so", choices[i].name));
-    PetscCall(PoissonClaim((PetscBool)(found != NULL), claim));
+    PetscCall(Claim(found != NULL, claim));
     if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
     PetscCall(PCDestroy(&pc));
     if (choices[i].choice != PLEX && choices[i].choice != GALERKIN_NONE) {
       PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
       PetscCall(PCSetOperators(pc, A, A));
       PetscCall(SetUp(pc, PC_KCYCLE_STRUCTURED_AUTO, choices[i].prefix, words));
-      if (!words[0]) PetscCall(PoissonViewHas(pc, choices[i].why, &has));
+      if (!words[0]) PetscCall(ViewHas(pc, choices[i].why, &has));
       PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: auto does without, and the view says why", choices[i].name));
-      PetscCall(PoissonClaim(has, claim));
+      PetscCall(Claim(has, claim));
       if (words[0]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
       PetscCall(PCDestroy(&pc));
     }
-    PetscCall(MatDestroy(&A));
-    PetscCall(DMDestroy(&dm));
+    PetscCall(DestroyAll(&A, &dm));
   }
   PetscFunctionReturn(0);
 }
@@ -523,8 +516,7 @@ static PetscErrorCode ThinCreate(PetscInt n, DM *da, Mat *A)
       PetscCall(MatSetValuesStencil(*A, 1, &row, 1, &row, &sum, INSERT_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
 

@@ -57,9 +57,7 @@ static PetscErrorCode CaseGrid(Case *c, PetscInt number, PetscBool *possible)
 static PetscErrorCode CreatePC(Mat A, PCType type, PC *pc)
 {
   PetscFunctionBeginUser;
-  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
-  PetscCall(PCSetType(*pc, type));
-  PetscCall(PCSetOperators(*pc, A, A));
+  PetscCall(MakePC(A, type, pc));
   PetscFunctionReturn(0);
 }
 
@@ -109,16 +107,9 @@ static PetscErrorCode CaseCreate(Case *c)
 static PetscErrorCode CaseDestroy(Case *c)
 {
   PetscFunctionBeginUser;
-  for (PetscInt i = 0; i < 2; i++) {
-    PetscCall(PCDestroy(&c->relax[i]));
-    PetscCall(PCDestroy(&c->kcycle[i]));
-  }
+  for (PetscInt i = 0; i < 2; i++) PetscCall(DestroyAll(&c->relax[i], &c->kcycle[i]));
   for (PetscInt i = 0; i < MOST; i++) PetscCall(VecDestroy(&c->result[i]));
-  PetscCall(VecDestroy(&c->x));
-  PetscCall(VecDestroy(&c->b));
-  PetscCall(MatDestroy(&c->A));
-  PetscCall(MatDestroy(&c->B));
-  PetscCall(DMDestroy(&c->da));
+  PetscCall(DestroyAll(&c->x, &c->b, &c->A, &c->B, &c->da));
   PetscFunctionReturn(0);
 }
 

@@ -328,8 +328,7 @@ static PetscErrorCode Reference(const Case *c, const Level *fine, const Level *c
         PetscCall(MatSetValues(*P, 1, &row, 1, &coarse->row[Number(coarse, to[i])], &w, ADD_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*P));
   PetscFunctionReturn(0);
 }
 
@@ -373,11 +372,7 @@ static PetscErrorCode CompareTransfers(const Case *c, Mat P, Mat Q, PetscBool ho
   PetscCall(MatMultTransposeAdd(P, z, e, f));
   PetscCall(MatMultTransposeAdd(Q, z, e, e));
   PetscCall(Same(f, e, &holds[RESTRICTADD]));
-  PetscCall(VecDestroy(&e));
-  PetscCall(VecDestroy(&f));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
+  PetscCall(DestroyAll(&e, &f, &x, &y, &z));
   PetscFunctionReturn(0);
 }
 
@@ -483,8 +478,7 @@ static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Lev
     }
     PetscCall(MatRestoreRow(G, row, &m, &cols, &v));
   }
-  PetscCall(MatAssemblyBegin(*S, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*S, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*S));
   PetscCall(VecDestroy(&diagonal));
   PetscFunctionReturn(0);
 }
@@ -525,8 +519,7 @@ static PetscErrorCode CompareProduct(const Case *c, PetscInt l, Mat P, Mat G, Pe
     PetscCall(MatScale(A, 3.0));
     PetscCall(MatPtAP(A, P, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
   }
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&C));
+  PetscCall(DestroyAll(&A, &C));
   PetscFunctionReturn(0);
 }
 
@@ -557,12 +550,9 @@ static PetscErrorCode CheckLevel(const Case *c, PetscInt l, const Level *fine, L
     PetscCall(MatAXPY(S, -1, Ac, DIFFERENT_NONZERO_PATTERN));
     PetscCall(MatNorm(S, NORM_FROBENIUS, &difference));
     if (!(difference <= 1e-12 * norm)) holds[star ? COLLAPSED : GALERKIN] = PETSC_FALSE;
-    PetscCall(MatDestroy(&Q));
-    PetscCall(MatDestroy(&G));
-    PetscCall(MatDestroy(&S));
+    PetscCall(DestroyAll(&Q, &G, &S));
   } else holds[GRIDS] = PETSC_FALSE;
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&Ac));
+  PetscCall(DestroyAll(&A, &Ac));
   PetscFunctionReturn(0);
 }
 
@@ -595,7 +585,7 @@ static PetscErrorCode CheckLevels(const Case *c, PetscBool holds[])
     PetscCall(FindDecoupled(&level[0], A));
     PetscCall(MatDestroy(&A));
     PetscCall(Coarsen(c, &level[0], factor, first, &level[1]));
-    PetscCall(PoissonViewHas(c->pc, "would keep no point of the next level", &gathered));
+    PetscCall(ViewHas(c->pc, "would keep no point of the next level", &gathered));
     if (factor[0] * factor[1] * factor[2] > 1 && !gathered) holds[COARSEST] = PETSC_FALSE;
     PetscCall(LevelDestroy(&level[1]));
   }
@@ -620,9 +610,7 @@ static PetscErrorCode RunCase(Case *c, PetscBool holds[])
   PetscCall(PCSetOperators(c->pc, A, A));
   PetscCall(PCSetUp(c->pc));
   PetscCall(CheckLevels(c, holds));
-  PetscCall(PCDestroy(&c->pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&c->pc, &A, &da));
   PetscFunctionReturn(0);
 }
 

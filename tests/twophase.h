@@ -113,8 +113,7 @@ static inline PetscErrorCode TwoPhaseAssemble(const TwoPhase *t, DM da, Mat A)
       for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(TwoPhaseRow(t, at, A));
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -188,9 +187,7 @@ static inline PetscErrorCode TwoPhaseCreate(const TwoPhase *t, DM *da, Mat *A, V
   PetscCall(MatCreateVecs(*A, &x, b));
   PetscCall(TwoPhaseSolution(t, *da, x));
   if ((t->closed || t->periodic) && !t->stored) {
-    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constant));
-    PetscCall(MatSetNullSpace(*A, constant));
-    PetscCall(MatNullSpaceDestroy(&constant));
+    PetscCall(AttachConstants(*A));
   }
   PetscCall(MatMult(*A, x, *b));
   PetscCall(VecDestroy(&x));
@@ -203,13 +200,9 @@ static inline PetscErrorCode TwoPhaseCreateKSP(Mat A, KSPType type, PetscReal rt
   PC inner;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetType(*ksp, type));
+  PetscCall(MakeKSP(A, type, PCDEFLSUB, ksp, pc));
   PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(*ksp, rtol, 1e-50, 1e10, 1000));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPGetPC(*ksp, pc));
-  PetscCall(PCSetType(*pc, PCDEFLSUB));
   PetscCall(PCDeflSubGetPC(*pc, &inner));
   PetscCall(PCSetType(inner, PCJACOBI));
   PetscFunctionReturn(0);

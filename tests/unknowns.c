@@ -83,8 +83,7 @@ static PetscErrorCode Assemble(System *s)
       }
     }
   }
-  PetscCall(MatAssemblyBegin(s->A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(s->A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(s->A));
   PetscFunctionReturn(0);
 }
 
@@ -110,12 +109,8 @@ static PetscErrorCode Create(PetscInt dof, System *s)
   PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
   PetscCall(VecDuplicate(s->b, &s->r));
   PetscCall(VecSet(s->b, 1));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
-  PetscCall(KSPSetType(s->ksp, KSPGMRES));
+  PetscCall(MakeKSP(s->A, KSPGMRES, PCKCYCLE, &s->ksp, &pc));
   PetscCall(KSPSetTolerances(s->ksp, 1e-8, 1e-50, 1e50, 100));
-  PetscCall(KSPSetOperators(s->ksp, s->A, s->A));
-  PetscCall(KSPGetPC(s->ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(s->ksp));
   PetscFunctionReturn(0);
 }
@@ -123,12 +118,7 @@ static PetscErrorCode Create(PetscInt dof, System *s)
 static PetscErrorCode Destroy(System *s)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&s->ksp));
-  PetscCall(VecDestroy(&s->x));
-  PetscCall(VecDestroy(&s->b));
-  PetscCall(VecDestroy(&s->r));
-  PetscCall(MatDestroy(&s->A));
-  PetscCall(DMDestroy(&s->da));
+  PetscCall(DestroyAll(&s->ksp, &s->x, &s->b, &s->r, &s->A, &s->da));
   PetscFunctionReturn(0);
 }
 
@@ -158,8 +148,7 @@ static PetscErrorCode Solve(System *s, PCKCycleHierarchyType hierarchy, PetscInt
   if (show)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s levels, %" PetscInt_FMT " iterations, reason %d, error %.1e\n",
                           PCKCycleHierarchyTypes[is], its, (int)reason, (double)(norm[1] / norm[0])));
-  PetscCall(PoissonClaim(
-      (PetscBool)(is == hierarchy && (most == 0 || (reason > 0 && its <= most && norm[1] < 1e-4 * norm[0]))), claim));
+  PetscCall(Claim(is == hierarchy && (most == 0 || (reason > 0 && its <= most && norm[1] < 1e-4 * norm[0])), claim));
   PetscFunctionReturn(0);
 }
 
@@ -198,13 +187,13 @@ static PetscErrorCode Right(PetscReal size, const char claim[])
   ierr = KSPSolve(s.ksp, s.b, s.x);
   PetscCall(PetscPopErrorHandler());
   PetscCall(KSPGetConvergedReason(s.ksp, &reason));
-  PetscCall(PoissonViewHas(pc, "warning: KSP converged by its norm", &warns));
+  PetscCall(ViewHas(pc, "warning: KSP converged by its norm", &warns));
   PetscCall(MatMult(s.A, s.x, s.r));
   PetscCall(VecAYPX(s.r, -1, s.b));
   PetscCall(VecNorm(s.r, NORM_2, &norm[0]));
   PetscCall(MatNullSpaceRemove(constants, s.r));
   PetscCall(VecNorm(s.r, NORM_2, &norm[1]));
-  PetscCall(PoissonClaim((PetscBool)(!ierr && reason > 0 && !warns && norm[0] > 0.99 * size && norm[1] < 1e-6), claim));
+  PetscCall(Claim(!ierr && reason > 0 && !warns && norm[0] > 0.99 * size && norm[1] < 1e-6, claim));
   PetscCall(MatNullSpaceDestroy(&constants));
   PetscCall(Destroy(&s));
   PetscFunctionReturn(0);
@@ -222,27 +211,25 @@ static PetscErrorCode Wrong(void)
 
   PetscFunctionBeginUser;
   PetscCall(CreateClosed(&s));
-  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
-  PetscCall(MatSetNullSpace(s.A, constants));
-  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscCall(AttachConstants(s.A));
   PetscCall(KSPGetPC(s.ksp, &pc));
   PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_OFF));
   PetscCall(KSPSetUp(s.ksp));
   PetscCall(PCKCycleSetCheck(pc, PETSC_FALSE));
   PetscCall(KSPSolve(s.ksp, s.b, s.x));
   PetscCall(KSPGetConvergedReason(s.ksp, &reason));
-  PetscCall(PoissonViewHas(pc, "warning: KSP converged by its norm", &warns));
-  PetscCall(PoissonClaim((PetscBool)(reason > 0 && warns), "no solution: the view warns"));
+  PetscCall(ViewHas(pc, "warning: KSP converged by its norm", &warns));
+  PetscCall(Claim(reason > 0 && warns, "no solution: the view warns"));
   PetscCall(PCKCycleSetCheck(pc, PETSC_TRUE));
   PetscCall(PCKCycleGetCheck(pc, &check));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = KSPSolve(s.ksp, s.b, s.x);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(PoissonClaim((PetscBool)(check && ierr == PETSC_ERR_NOT_CONVERGED), "an error where solves are checked"));
+  PetscCall(Claim(check && ierr == PETSC_ERR_NOT_CONVERGED, "an error where solves are checked"));
   PetscCall(MatSetOption(s.A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(KSPSolve(s.ksp, s.b, s.x));
-  PetscCall(PoissonViewHas(pc, "warning", &warns));
-  PetscCall(PoissonClaim((PetscBool)!warns, "none where KSP knows, and solves what can be solved"));
+  PetscCall(ViewHas(pc, "warning", &warns));
+  PetscCall(Claim(!warns, "none where KSP knows, and solves what can be solved"));
   PetscCall(Destroy(&s));
   PetscFunctionReturn(0);
 }
@@ -293,8 +280,8 @@ int main(int argc, char **argv)
   PetscCall(KSPGetPC(s.ksp, &pc));
   Transport(&s, 50);
   PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 10, "a pressure and what it transports, one by one"));
-  PetscCall(PoissonViewHas(pc, "grids for all unknowns together do not suit them", &has));
-  PetscCall(PoissonClaim(has, "the view says why"));
+  PetscCall(ViewHas(pc, "grids for all unknowns together do not suit them", &has));
+  PetscCall(Claim(has, "the view says why"));
   s.kind[0].reaction = 1e-3;
   PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 10, "other values of hardly another operator"));
   s.kind[0].jump         = 1;

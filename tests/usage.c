@@ -29,11 +29,11 @@ static PetscErrorCode Reset(void)
   PetscCall(PCReset(s.pc));
   PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
   PetscCall(PoissonSolverSolve(&s, sizeof(again), again));
-  PetscCall(PoissonClaimSame(first, again, PETSC_TRUE, "PCReset(): the next solve is as the first one"));
+  PetscCall(ClaimSame(first, again, PETSC_TRUE, "PCReset(): the next solve is as the first one"));
   PetscCall(KSPReset(s.ksp));
   PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
   PetscCall(PoissonSolverSolve(&s, sizeof(again), again));
-  PetscCall(PoissonClaimSame(first, again, PETSC_TRUE, "KSPReset(), too"));
+  PetscCall(ClaimSame(first, again, PETSC_TRUE, "KSPReset(), too"));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
@@ -65,7 +65,7 @@ static PetscErrorCode AnotherType(void)
     }
     PetscCall(PoissonSolverDestroy(&s));
   }
-  PetscCall(PoissonClaim(good, "PCSetType() to another and back"));
+  PetscCall(Claim(good, "PCSetType() to another and back"));
   PetscFunctionReturn(0);
 }
 
@@ -85,13 +85,13 @@ static PetscErrorCode OneDM(void)
   PetscCall(Create(PETSC_COMM_WORLD, 33, 5, s[0].da, &s[1]));
   for (int turn = 0; turn < 4; turn++) {
     PetscCall(PoissonSolverSolve(&s[turn % 2], sizeof(together), together));
-    PetscCall(PoissonClaimSame(alone[turn % 2], together, PETSC_TRUE,
-                               turn % 2 ? "two solvers on one DM: the second as alone"
-                                        : "two solvers on one DM: the first as alone"));
+    PetscCall(ClaimSame(alone[turn % 2], together, PETSC_TRUE,
+                        turn % 2 ? "two solvers on one DM: the second as alone"
+                                 : "two solvers on one DM: the first as alone"));
   }
   PetscCall(PoissonSolverDestroy(&s[0]));
   PetscCall(PoissonSolverSolve(&s[1], sizeof(together), together));
-  PetscCall(PoissonClaimSame(alone[1], together, PETSC_TRUE, "and after the first is gone"));
+  PetscCall(ClaimSame(alone[1], together, PETSC_TRUE, "and after the first is gone"));
   PetscCall(PoissonSolverDestroy(&s[1]));
   PetscFunctionReturn(0);
 }
@@ -113,7 +113,7 @@ static PetscErrorCode Communicators(void)
   PetscCallMPI(MPI_Comm_dup(PETSC_COMM_WORLD, &comm));
   PetscCall(Create(comm, 17, 1, NULL, &s));
   PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
-  PetscCall(PoissonClaimSame(world, other, PETSC_TRUE, "on a copy of the communicator"));
+  PetscCall(ClaimSame(world, other, PETSC_TRUE, "on a copy of the communicator"));
   PetscCall(PoissonSolverDestroy(&s));
   PetscCallMPI(MPI_Comm_free(&comm));
   PetscCall(Create(PETSC_COMM_SELF, 17 + 4 * rank, 1, NULL, &s));
@@ -124,7 +124,7 @@ static PetscErrorCode Communicators(void)
   PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
   PetscCall(PoissonSolverDestroy(&s));
   PetscCallMPI(MPI_Comm_free(&comm));
-  PetscCall(PoissonClaim(PETSC_TRUE, "on each process by itself, and on halves of them at once, all converge"));
+  PetscCall(Claim(PETSC_TRUE, "on each process by itself, and on halves of them at once, all converge"));
   PetscFunctionReturn(0);
 }
 
@@ -142,7 +142,7 @@ static PetscErrorCode UseAmat(void)
   PetscCall(PCReset(s.pc));
   PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
   PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
-  PetscCall(PoissonClaimSame(plain, other, PETSC_TRUE, "PCSetUseAmat() changes nothing where there is one matrix"));
+  PetscCall(ClaimSame(plain, other, PETSC_TRUE, "PCSetUseAmat() changes nothing where there is one matrix"));
   PetscCall(PCSetUseAmat(s.pc, PETSC_FALSE));
   PetscCall(PCReset(s.pc));
   PetscCall(MatDuplicate(s.A, MAT_COPY_VALUES, &twice));
@@ -150,8 +150,7 @@ static PetscErrorCode UseAmat(void)
   PetscCall(KSPSetOperators(s.ksp, twice, s.A));
   PetscCall(VecScale(s.b, 2));
   PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
-  PetscCall(
-      PoissonClaimSame(plain, other, PETSC_TRUE, "with twice the operator beside it, not used, solves are as before"));
+  PetscCall(ClaimSame(plain, other, PETSC_TRUE, "with twice the operator beside it, not used, solves are as before"));
   PetscCall(MatDestroy(&twice));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
@@ -175,7 +174,7 @@ static PetscErrorCode Coordinates(void)
   for (PetscInt i = 0; i < 2 * n; i++) coordinates[i] = (PetscReal)i / n;
   PetscCall(PCSetCoordinates(s.pc, 2, n, coordinates));
   PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
-  PetscCall(PoissonClaimSame(plain, other, PETSC_TRUE, "PCSetCoordinates() changes nothing on a grid"));
+  PetscCall(ClaimSame(plain, other, PETSC_TRUE, "PCSetCoordinates() changes nothing on a grid"));
   PetscCall(PetscFree(coordinates));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
@@ -185,9 +184,9 @@ static PetscErrorCode Coordinates(void)
    refused */
 static PetscErrorCode Factor(void)
 {
-  const char *const asked[2]                    = {"-pc_kcycle_structured on", "-pc_kcycle_hierarchy grid"};
-  const char *const names[2]                    = {"-pc_kcycle_structured", "-pc_kcycle_hierarchy"};
-  char              words[POISSON_ERROR_LENGTH] = "", text[64], given[16] = "auto";
+  const char *const asked[2]            = {"-pc_kcycle_structured on", "-pc_kcycle_hierarchy grid"};
+  const char *const names[2]            = {"-pc_kcycle_structured", "-pc_kcycle_hierarchy"};
+  char              words[ERROR_LENGTH] = "", text[64], given[16] = "auto";
   PetscBool         has, from, off;
   Poisson           p;
   DM                da;
@@ -203,16 +202,15 @@ static PetscErrorCode Factor(void)
   PetscCall(PetscOptionsClearValue(NULL, "-da_refine_y"));
   PetscCall(Create(PETSC_COMM_WORLD, 28, 1, da, &s));
   PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
-  PetscCall(PoissonViewHas(s.pc, "hierarchy dm", &from));
-  PetscCall(PoissonViewHas(s.pc, "-da_refine_x asks for a factor of 3", &has));
+  PetscCall(ViewHas(s.pc, "hierarchy dm", &from));
+  PetscCall(ViewHas(s.pc, "-da_refine_x asks for a factor of 3", &has));
   PetscCall(PetscStrcmp(given, "off", &off));
-  PetscCall(PoissonClaim((PetscBool)(from && (has || off)),
-                         "-da_refine_x 3: the DM's levels are used, and the view says why"));
+  PetscCall(Claim(from && (has || off), "-da_refine_x 3: the DM's levels are used, and the view says why"));
   PetscCall(PoissonSolverDestroy(&s));
   for (int i = 0; i < 2; i++) {
     PetscCall(PetscOptionsInsertString(NULL, asked[i]));
     PetscCall(Create(PETSC_COMM_WORLD, 28, 1, da, &s));
-    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+    PetscCall(PetscPushErrorHandler(KeepError, words));
     (void)!KSPSolve(s.ksp, s.b, s.x);
     PetscCall(PetscPopErrorHandler());
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", asked[i], words));
@@ -263,12 +261,12 @@ static PetscErrorCode Misfits(void)
 
   PetscFunctionBeginUser;
   for (int which = 0; which < NUM_MISFITS; which++) {
-    char          words[POISSON_ERROR_LENGTH] = "";
+    char          words[ERROR_LENGTH] = "";
     PoissonSolver s;
 
     PetscCall(Create(PETSC_COMM_WORLD, 33, 1, NULL, &s));
     PetscCall(GiveMisfit((Misfit)which, &s));
-    PetscCall(PetscPushErrorHandler(PoissonKeepError, words));
+    PetscCall(PetscPushErrorHandler(KeepError, words));
     (void)!KSPSolve(s.ksp, s.b, s.x);
     PetscCall(PetscPopErrorHandler());
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", names[which], words));
@@ -300,19 +298,12 @@ static PetscErrorCode CoordinatesWithoutGrid(void)
   PetscCall(MatCreateMAIJ(s.A, 2, &blocks));
   PetscCall(MatConvert(blocks, MATAIJ, MAT_INITIAL_MATRIX, &A));
   PetscCall(MatSetBlockSize(A, 2));
-  PetscCall(MatDestroy(&blocks));
-  PetscCall(MatDestroy(&s.A));
-  PetscCall(VecDestroy(&s.x));
-  PetscCall(VecDestroy(&s.b));
+  PetscCall(DestroyAll(&blocks, &s.A, &s.x, &s.b));
   s.A = A;
   PetscCall(MatCreateVecs(A, &s.x, &s.b));
   PetscCall(VecSet(s.b, 1));
   for (int which = 0; which < 3; which++) {
-    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-    PetscCall(KSPSetType(ksp, KSPCG));
-    PetscCall(KSPSetOperators(ksp, A, A));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCSetType(pc, PCKCYCLE));
+    PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
     if (which == 1) PetscCall(PCKCycleSetHierarchy(pc, PC_KCYCLE_HIERARCHY_GAMG));
     PetscCall(KSPSetFromOptions(ksp));
     if (which < 2) PetscCall(PCSetCoordinates(pc, 2, n, coordinates));
@@ -320,8 +311,8 @@ static PetscErrorCode CoordinatesWithoutGrid(void)
     s.ksp = ksp;
     PetscCall(PoissonSolverSolve(&s, sizeof(text[which]), text[which]));
   }
-  PetscCall(PoissonClaimSame(text[0], text[1], PETSC_TRUE, "PCSetCoordinates() reaches PCGAMG's levels"));
-  PetscCall(PoissonClaimSame(text[0], text[2], PETSC_FALSE, "where they matter"));
+  PetscCall(ClaimSame(text[0], text[1], PETSC_TRUE, "PCSetCoordinates() reaches PCGAMG's levels"));
+  PetscCall(ClaimSame(text[0], text[2], PETSC_FALSE, "where they matter"));
   PetscCall(PetscFree(coordinates));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
@@ -355,7 +346,7 @@ static PetscErrorCode NumberOfLevels(void)
     if (n[0] != PetscMin(asked[i], i == 2 ? 5 : 6)) good = PETSC_FALSE;
     if (i == 1 && (!same || n[1] != 6)) good = PETSC_FALSE;
   }
-  PetscCall(PoissonClaim(good, "more levels than structured ones are those of the DM, if it has them"));
+  PetscCall(Claim(good, "more levels than structured ones are those of the DM, if it has them"));
   PetscFunctionReturn(0);
 }
 

@@ -20,9 +20,7 @@ static PetscErrorCode Create(Problem *s, PetscInt kappa)
   PetscCall(PoissonAssemble(&s->p, s->da, s->A));
   PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
   PetscCall(PoissonFill(&s->p, s->da, s->b));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &s->pc));
-  PetscCall(PCSetOperators(s->pc, s->A, s->A));
-  PetscCall(PCSetType(s->pc, PCKCYCLE));
+  PetscCall(MakePC(s->A, PCKCYCLE, &s->pc));
   PetscCall(PCMGSetLevels(s->pc, LEVELS, NULL));
   if (kappa) PetscCall(PCKCycleSetKappa(s->pc, kappa));
   PetscCall(PCSetFromOptions(s->pc));
@@ -32,11 +30,7 @@ static PetscErrorCode Create(Problem *s, PetscInt kappa)
 static PetscErrorCode Destroy(Problem *s)
 {
   PetscFunctionBeginUser;
-  PetscCall(PCDestroy(&s->pc));
-  PetscCall(MatDestroy(&s->A));
-  PetscCall(VecDestroy(&s->b));
-  PetscCall(VecDestroy(&s->x));
-  PetscCall(DMDestroy(&s->da));
+  PetscCall(DestroyAll(&s->pc, &s->A, &s->b, &s->x, &s->da));
   PetscFunctionReturn(0);
 }
 
@@ -56,9 +50,9 @@ static PetscErrorCode ClaimView(PC pc, const char words[])
   PetscBool has = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PoissonViewHas(pc, words, &has));
+  PetscCall(ViewHas(pc, words, &has));
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "the view says \"%s\"", words));
-  PetscCall(PoissonClaim(has, claim));
+  PetscCall(Claim(has, claim));
   PetscFunctionReturn(0);
 }
 
@@ -113,7 +107,7 @@ static PetscErrorCode Table(Problem *s)
 
     PetscCall(Create(s, kappa[i]));
     PetscCall(PCSetUp(s->pc));
-    PetscCall(PoissonViewText(s->pc, &text));
+    PetscCall(ViewText(s->pc, &text));
     PetscCall(IsStructured(s->pc, &structured));
     if (!rank) PetscCall(CheckTable(text, s->p.n, kappa[i], structured, &right));
     if (!right) good = 0;
@@ -122,8 +116,7 @@ static PetscErrorCode Table(Problem *s)
     PetscCall(Destroy(s));
   }
   PetscCallMPI(MPI_Bcast(&good, 1, MPI_INT, 0, PETSC_COMM_WORLD));
-  PetscCall(PoissonClaim(good ? PETSC_TRUE : PETSC_FALSE,
-                         "calls per level and totals of the view are those of the formulas"));
+  PetscCall(Claim(good ? PETSC_TRUE : PETSC_FALSE, "calls per level and totals of the view are those of the formulas"));
   PetscFunctionReturn(0);
 }
 
@@ -221,7 +214,7 @@ static PetscErrorCode Log(Problem *s)
     PetscCall(PetscSNPrintf(
         claim, sizeof(claim),
         "kappa %s: events of each phase and level are counted as the formulas say, with their flops", names[i]));
-    PetscCall(PoissonClaim(good, claim));
+    PetscCall(Claim(good, claim));
     PetscCall(Destroy(s));
   }
   PetscFunctionReturn(0);

@@ -447,8 +447,7 @@ static PetscErrorCode Assemble(const Grid *g, DM da, Mat A)
       if (a[q] != 0) PetscCall(MatSetValuesStencil(A, 1, &row, 1, &col, &v, INSERT_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -488,8 +487,7 @@ static PetscErrorCode Compare(const Grid *g, Mat P, DM fine, DM coarse, PetscRea
     mine = PetscMax(mine, PetscAbsScalar(a[p] - (IsAlone(g, at) ? 0 : g->v[Number(g, at)])));
   }
   PetscCall(VecRestoreArray(v, &a));
-  PetscCall(VecDestroy(&e));
-  PetscCall(VecDestroy(&v));
+  PetscCall(DestroyAll(&e, &v));
   PetscCallMPI(MPI_Allreduce(&mine, difference, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
   PetscFunctionReturn(0);
 }
@@ -510,9 +508,7 @@ static PetscErrorCode Try(Grid *g)
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(Assemble(g, da, A));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCSetDM(pc, da));
   PetscCall(PetscOptionsSetValue(NULL, "-pc_kcycle_grid", g->c->grid));
   PetscCall(PCSetFromOptions(pc));
@@ -520,11 +516,9 @@ static PetscErrorCode Try(Grid *g)
   PetscCall(GetInterpolation(pc, &P, &coarse));
   Reference(g);
   PetscCall(Compare(g, P, da, coarse, &difference));
-  PetscCall(PoissonClaim((PetscBool)(difference < 1e-12), g->c->name));
+  PetscCall(Claim(difference < 1e-12, g->c->name));
   if (difference >= 1e-12) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  differs by %g\n", (double)difference));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&pc, &A, &da));
   PetscFunctionReturn(0);
 }
 

@@ -105,10 +105,9 @@ static PetscErrorCode Iterations(const Problem *p, DM da, KSP ksp, PetscInt *its
   PetscCall(PoissonFill(&p->poisson, da, b));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(PoissonResidual(A, b, x, &residual));
+  PetscCall(RelativeResidual(A, b, x, &residual));
   if (!(residual < 1.1e-8)) *its = 100;
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
+  PetscCall(DestroyAll(&b, &x));
   PetscFunctionReturn(0);
 }
 
@@ -122,9 +121,7 @@ static PetscErrorCode Solve(Problem *p, KSPType type, PetscInt *its)
   PetscCall(CreateMatrix(p, &da, &A));
   PetscCall(CreateSolver(A, type, &ksp));
   PetscCall(Iterations(p, da, ksp, its));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -155,7 +152,7 @@ static PetscErrorCode TestIterations(void)
       PetscCall(PetscSNPrintf(claim, sizeof(claim),
                               "%" PetscInt_FMT "D, %s, Peclet %g: at most %" PetscInt_FMT " iterations of %s",
                               p.poisson.dim, names[p.wind], (double)p.peclet, cases[i].most[m], m ? "bcgs" : "gmres"));
-      PetscCall(PoissonClaim((PetscBool)(its <= cases[i].most[m]), claim));
+      PetscCall(Claim(its <= cases[i].most[m], claim));
       if (its > cases[i].most[m]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", its));
     }
   }
@@ -174,10 +171,8 @@ static PetscErrorCode Says(Problem *p, const char words[], PetscBool *says)
   PetscCall(CreateSolver(A, KSPGMRES, &ksp));
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PoissonViewHas(pc, words, says));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(ViewHas(pc, words, says));
+  PetscCall(DestroyAll(&ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 
@@ -213,7 +208,7 @@ static PetscErrorCode TestThresholds(void)
       }
       PetscCall(Says(&p, cases[i].words, &says[m]));
     }
-    PetscCall(PoissonClaim((PetscBool)(says[0] && !says[1]), cases[i].name));
+    PetscCall(Claim(says[0] && !says[1], cases[i].name));
   }
   PetscFunctionReturn(0);
 }
@@ -242,11 +237,9 @@ static PetscErrorCode TestValues(PetscInt dim)
     PetscCall(Solve(&p, KSPGMRES, &fresh));
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D, Peclet becomes %g: as a new solver", dim,
                             (double)p.peclet));
-    PetscCall(PoissonClaim((PetscBool)(its == fresh && its < 100), claim));
+    PetscCall(Claim(its == fresh && its < 100, claim));
   }
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&ksp, &A, &da));
   PetscFunctionReturn(0);
 }
 

@@ -197,8 +197,7 @@ static PetscErrorCode CreateProblem(DM *da, Mat *A)
       PetscCall(MatSetValuesStencil(*A, 1, &row, n, col, v, INSERT_VALUES));
     }
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
 
@@ -215,20 +214,14 @@ static PetscErrorCode Iterations(Mat A, const char type[], PetscInt *its)
   PetscCall(PetscOptionsInsertString(NULL, options));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, "kcycle"));
+  PetscCall(MakeKSP(A, KSPCG, "kcycle", &ksp, &pc));
   PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(VecNorm(x, NORM_2, &norm));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " iterations, norm %.9e\n", type, *its, (double)norm));
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
+  PetscCall(DestroyAll(&ksp, &x, &b));
   PetscFunctionReturn(0);
 }
 
@@ -242,9 +235,7 @@ static PetscErrorCode Symmetric(Mat A)
   PetscFunctionBeginUser;
   for (int i = 0; i < 4; i++) PetscCall(MatCreateVecs(A, &v[i], NULL));
   for (int i = 0; i < 2; i++) PetscCall(VecSetRandom(v[i], NULL));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-  PetscCall(PCSetOperators(pc, A, A));
-  PetscCall(PCSetType(pc, PCRELAX));
+  PetscCall(MakePC(A, PCRELAX, &pc));
   PetscCall(PCRelaxSetType(pc, "ylines"));
   for (int i = 0; i < 2; i++) PetscCall(PCApply(pc, v[i], v[2 + i]));
   PetscCall(VecDot(v[2], v[1], &a));
@@ -266,19 +257,16 @@ static PetscErrorCode Steps(Mat A)
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_pc_relax_order", "symmetric"));
   PetscCall(PetscOptionsSetValue(NULL, "-mg_levels_ksp_max_it", "3"));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(steps); i++) {
-    char text[POISSON_ERROR_LENGTH] = "";
+    char text[ERROR_LENGTH] = "";
     KSP  ksp;
     PC   pc;
 
     NumberOfSteps = steps[i];
     if (steps[i] <= KC_SMOOTHER_STEPS) PetscCall(Iterations(A, "parts", &its));
     if (steps[i] <= KC_SMOOTHER_STEPS) continue;
-    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-    PetscCall(KSPSetOperators(ksp, A, A));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCSetType(pc, PCRELAX));
+    PetscCall(MakeKSP(A, NULL, PCRELAX, &ksp, &pc));
     PetscCall(PCRelaxSetType(pc, "parts"));
-    PetscCall(PetscPushErrorHandler(PoissonKeepError, text));
+    PetscCall(PetscPushErrorHandler(KeepError, text));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", KSPSetUp(ksp) ? text : "NO error"));
     PetscCall(PetscPopErrorHandler());
     PetscCall(KSPDestroy(&ksp));
@@ -304,8 +292,7 @@ int main(int argc, char **args)
   PetscCall(Symmetric(A));
   PetscCall(PCRelaxRegister("parts", CreateParts));
   PetscCall(Steps(A));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&A, &da));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -1,6 +1,5 @@
-static char help[] =
-    "Zebra relaxation: lines of any direction, and planes, are solved exactly, also those that processes cut or that "
-    "wrap around.\n\n";
+static char help[] = "Zebra relaxation: lines of any direction, and planes, are solved exactly, also those that "
+                     "processes cut or that wrap around.\n\n";
 
 #include "poisson.h"
 
@@ -236,8 +235,7 @@ static PetscErrorCode CreateMatrix(const Problem *p, DM *da, Mat *A)
       }
     }
   }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
 
@@ -321,12 +319,9 @@ static PetscErrorCode Test(Problem *p, const char type[], PetscInt from, PetscIn
                           p->periodic[0] || p->periodic[1] || p->periodic[2] ? ", periodic" : "", type));
   if (PetscMax(difference[0], difference[1]) >= 1e-12)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "differences %g %g\n", (double)difference[0], (double)difference[1]));
-  PetscCall(PoissonClaim((PetscBool)(PetscMax(difference[0], difference[1]) < 1e-12), claim));
+  PetscCall(Claim(PetscMax(difference[0], difference[1]) < 1e-12, claim));
   PetscCall(PetscFree2(r, x));
-  PetscCall(MatDestroy(&A));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&v));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&A, &b, &v, &da));
   PetscFunctionReturn(0);
 }
 
@@ -461,20 +456,14 @@ static PetscErrorCode Iterations(const Poisson *p, DM da, Mat A, const char type
   PetscCall(PetscOptionsInsertString(NULL, options));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(PoissonFill(p, da, b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 500));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   if (reason < 0) *its = 500;
-  PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
+  PetscCall(DestroyAll(&ksp, &b, &x));
   PetscFunctionReturn(0);
 }
 
@@ -497,9 +486,8 @@ static PetscErrorCode TestSolve(void)
     PetscCall(Iterations(&p, da, A, "redblack", 2, &points));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, stretched: %" PetscInt_FMT " iterations by lines\n",
                           dim, lines));
-    PetscCall(PoissonClaim((PetscBool)(points > lines), "  points take more"));
-    PetscCall(MatDestroy(&A));
-    PetscCall(DMDestroy(&da));
+    PetscCall(Claim(points > lines, "  points take more"));
+    PetscCall(DestroyAll(&A, &da));
   }
   PetscFunctionReturn(0);
 }
@@ -533,11 +521,7 @@ static PetscErrorCode TestWide(PetscInt dim, PetscInt n, const char type[])
   PetscCall(VecNorm(r, NORM_2, &norm[1]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, %s: %.10g, residual %.10g\n", dim, type, (double)norm[0],
                         (double)norm[1]));
-  PetscCall(VecDestroy(&r));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&r, &b, &x, &A, &da));
   PetscFunctionReturn(0);
 }
 

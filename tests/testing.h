@@ -1,0 +1,220 @@
+/*
+  What test programs share: claims, errors that are expected, views as texts, solvers, residual norms of a solve.
+*/
+#pragma once
+
+#include <petsckcycle.h>
+#include <petscdmda.h>
+
+/* One claim, one line */
+static inline PetscErrorCode Claim(int holds, const char claim[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", claim, holds ? "yes" : "NO"));
+  PetscFunctionReturn(0);
+}
+
+/* Claims that two texts are the same, or not; shows them if that is wrong */
+static inline PetscErrorCode ClaimSame(const char a[], const char b[], PetscBool expected, const char claim[])
+{
+  PetscBool same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(a, b, &same));
+  if (same != expected) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s | %s\n", a, b));
+  PetscCall(Claim(same == expected, claim));
+  PetscFunctionReturn(0);
+}
+
+/* Destroys the objects whose addresses are given, in that order */
+#define DestroyAll(...) DestroyAll_Private((void *[]){__VA_ARGS__, NULL})
+
+static inline PetscErrorCode DestroyAll_Private(void *objects[])
+{
+  PetscFunctionBeginUser;
+  for (; *objects; objects++) PetscCall(PetscObjectDestroy((PetscObject *)*objects));
+  PetscFunctionReturn(0);
+}
+
+/* Keeps the words of an error, and passes its code on: for PetscPushErrorHandler() with a text of ERROR_LENGTH */
+#define ERROR_LENGTH 1024
+
+static inline PetscErrorCode KeepError(MPI_Comm comm, int line, const char *function, const char *file,
+                                       PetscErrorCode n, PetscErrorType p, const char *words, void *ctx)
+{
+  (void)comm;
+  (void)line;
+  (void)function;
+  (void)file;
+  if (p == PETSC_ERROR_INITIAL) (void)snprintf((char *)ctx, ERROR_LENGTH, "%s", words ? words : "");
+  return n;
+}
+
+/* Error code and words of a call that may fail */
+#define KeepErrorOf(call, ierr, words)                  \
+  do {                                                  \
+    PetscCall(PetscPushErrorHandler(KeepError, words)); \
+    ierr = call;                                        \
+    PetscCall(PetscPopErrorHandler());                  \
+  } while (0)
+
+static inline PetscErrorCode AssembleMat(Mat A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode AssembleVec(Vec v)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VecAssemblyBegin(v));
+  PetscCall(VecAssemblyEnd(v));
+  PetscFunctionReturn(0);
+}
+
+/* The constants in the null space of a matrix */
+static inline PetscErrorCode AttachConstants(Mat A)
+{
+  MatNullSpace constants;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
+  PetscCall(MatSetNullSpace(A, constants));
+  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscFunctionReturn(0);
+}
+
+/* A Krylov method and its preconditioner, which options have not been read for. Of type NULL: PETSc's default */
+static inline PetscErrorCode MakeKSP(Mat A, KSPType type, PCType pctype, KSP *ksp, PC *pc)
+{
+  PC own;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), ksp));
+  if (type) PetscCall(KSPSetType(*ksp, type));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPGetPC(*ksp, &own));
+  PetscCall(PCSetType(own, pctype));
+  if (pc) *pc = own;
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode MakePC(Mat A, PCType type, PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)A), pc));
+  PetscCall(PCSetType(*pc, type));
+  PetscCall(PCSetOperators(*pc, A, A));
+  PetscFunctionReturn(0);
+}
+
+/* Norm of b - A x relative to that of b */
+static inline PetscErrorCode RelativeResidual(Mat A, Vec b, Vec x, PetscReal *relative)
+{
+  Vec       r;
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1.0, b));
+  PetscCall(VecNorm(r, NORM_2, relative));
+  PetscCall(VecNorm(b, NORM_2, &norm));
+  *relative /= norm;
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(0);
+}
+
+/* What its view would print of an object, on the first process; "" on the others. The caller frees it with free() */
+static inline PetscErrorCode ObjectText(PetscObject object, char **text)
+{
+  size_t      len;
+  FILE       *file = open_memstream(text, &len);
+  PetscViewer viewer;
+
+  PetscFunctionBeginUser;
+  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No memory for the view");
+  PetscCall(PetscViewerASCIIOpenWithFILE(PetscObjectComm(object), file, &viewer));
+  PetscCall(PetscObjectView(object, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCheck(!fclose(file), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "The view cannot be closed");
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode ViewText(PC pc, char **text)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ObjectText((PetscObject)pc, text));
+  PetscFunctionReturn(0);
+}
+
+/* Does the view of the object hold the words? */
+static inline PetscErrorCode ObjectHas(PetscObject object, const char words[], PetscBool *has)
+{
+  char       *text, *found;
+  PetscMPIInt there;
+
+  PetscFunctionBeginUser;
+  PetscCall(ObjectText(object, &text));
+  PetscCall(PetscStrstr(text, words, &found));
+  there = found ? 1 : 0;
+  free(text);
+  PetscCallMPI(MPI_Bcast(&there, 1, MPI_INT, 0, PetscObjectComm(object)));
+  *has = there ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode ViewHas(PC pc, const char words[], PetscBool *has)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ObjectHas((PetscObject)pc, words, has));
+  PetscFunctionReturn(0);
+}
+
+#define MAX_RESIDUALS 200
+
+/* The residual norms of a solve as text, since claims of equality are about printed digits */
+typedef struct {
+  PetscInt  length;
+  char      line[MAX_RESIDUALS][24];
+  PetscReal value[MAX_RESIDUALS];
+} Residuals;
+
+/* For KSPMonitorSet() */
+static inline PetscErrorCode KeepResiduals(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
+{
+  Residuals *r = (Residuals *)ctx;
+
+  PetscFunctionBeginUser;
+  (void)ksp;
+  PetscCheck(it < MAX_RESIDUALS, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Too many iterations");
+  PetscCall(PetscSNPrintf(r->line[it], sizeof(r->line[it]), "%14.12e", (double)rnorm));
+  r->value[it] = rnorm;
+  r->length    = it + 1;
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode ResidualsEqual(const Residuals *a, const Residuals *b, PetscBool *equal)
+{
+  PetscFunctionBeginUser;
+  *equal = (PetscBool)(a->length == b->length && a->length > 2);
+  for (PetscInt i = 0; *equal && i < a->length; i++) PetscCall(PetscStrcmp(a->line[i], b->line[i], equal));
+  PetscFunctionReturn(0);
+}
+
+/* Claims that two solves had the same residual norms, or different ones, to all printed digits; shows them if not */
+static inline PetscErrorCode ClaimEqual(const Residuals *a, const Residuals *b, PetscBool expected, const char claim[])
+{
+  PetscBool equal;
+
+  PetscFunctionBeginUser;
+  PetscCall(ResidualsEqual(a, b, &equal));
+  PetscCall(Claim(equal == expected, claim));
+  for (PetscInt i = 0; equal != expected && i < PetscMax(a->length, b->length); i++) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
+                          i < b->length ? b->line[i] : ""));
+  }
+  PetscFunctionReturn(0);
+}
