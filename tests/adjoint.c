@@ -153,8 +153,7 @@ static PetscErrorCode BlockDifference(PC pc, PetscErrorCode (*block)(PC, Mat, Ma
   for (PetscInt j = 0; j < 3; j++) {
     Vec b, z;
 
-    PetscCall(VecDuplicate(x, &b));
-    PetscCall(VecDuplicate(x, &z));
+    PetscCall(DuplicateVec(x, &b, &z));
     PetscCall(MatGetColumnVector(B, b, j));
     PetscCall((*alone)(pc, b, z));
     PetscCall(VecNorm(z, NORM_2, &norm));
@@ -451,8 +450,7 @@ int main(int argc, char **argv)
   PetscBool hierarchies = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-hierarchies", &hierarchies, NULL));
   if (hierarchies) PetscCall(Others());
   else {
@@ -475,6 +473,5 @@ int main(int argc, char **argv)
     test:
       suffix: hierarchies
       args: -hierarchies
-      output_file: output/adjoint_hierarchies.out
 
 TEST*/

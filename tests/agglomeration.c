@@ -382,8 +382,7 @@ int main(int argc, char **argv)
   PetscInt          which = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", names, PETSC_STATIC_ARRAY_LENGTH(names), &which, NULL));
   PetscCall(PetscOptionsInsertString(NULL, "-options_left no")); /* those of a case are cleared behind it */
   PetscCall(PetscOptionsGetAll(NULL, &options));

@@ -291,8 +291,8 @@ static PetscErrorCode TestErrors(Stretched *s)
   PetscCall(CreateSolver(A, "", &ksp));
   PetscCall(KSPGetPC(ksp, &pc));
   KeepErrorOf(PCKCycleSetAnisotropy(pc, PC_KCYCLE_ANISOTROPY_OFF), ierr, said);
-  PetscCall(PetscStrstr(said, "call PCReset() before PCKCycleSetAnisotropy()", &found));
-  PetscCall(Claim(ierr && found, "PCKCycleSetAnisotropy() behind the set-up is an error"));
+  PetscCall(ClaimError(ierr, said, "call PCReset() before PCKCycleSetAnisotropy()",
+                       "PCKCycleSetAnisotropy() behind the set-up is an error"));
   PetscCall(DestroyAll(&ksp, &A, &da));
   PetscFunctionReturn(0);
 }
@@ -302,8 +302,7 @@ int main(int argc, char **args)
   PetscBool single = PETSC_FALSE, errors = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &args, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-single", &single, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-errors", &errors, NULL));
   for (PetscInt dim = 2; dim < 4; dim++) {

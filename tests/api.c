@@ -103,7 +103,7 @@ static PetscErrorCode PrintKCycle(PC pc)
   PetscCall(PetscPrintf(
       PETSC_COMM_WORLD,
       "kcycle: kappa %" PetscInt_FMT ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s, "
-                                     "anisotropy %s, place %s, host below %" PetscInt_FMT ", block below %" PetscInt_FMT
+      "anisotropy %s, place %s, host below %" PetscInt_FMT ", block below %" PetscInt_FMT
       ", matrix below %" PetscInt_FMT ", graph %s, tile above %" PetscInt_FMT ", overlap above %" PetscInt_FMT
       ", overcorrect %g\n",
       kappa, PCKCycleHierarchyTypes[hierarchy], PCKCycleStructuredTypes[structured], PCKCycleGridTypes[grid],
@@ -451,8 +451,7 @@ int main(int argc, char **argv)
   PetscBool set, grid, subdomains, same;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-set", &set));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-interpolated", &grid));

@@ -224,8 +224,7 @@ int main(int argc, char **argv)
   PetscBool   view = PETSC_FALSE, refuse = PETSC_FALSE, machines = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-refuse", &refuse, NULL));
@@ -255,7 +254,6 @@ int main(int argc, char **argv)
     test:
       suffix: remember
       nsize: {{1 2 4}}
-      output_file: output/autokappa_remember.out
       args: -ksp_type {{cg gmres}} -pc_kcycle_structured {{auto off}} -mg_levels_ksp_type richardson
 
     test:
@@ -298,7 +296,6 @@ int main(int argc, char **argv)
     test:
       suffix: view
       nsize: {{1 2 4}}
-      output_file: output/autokappa_view.out
       args: -view -ksp_type richardson -pc_kcycle_semicoarsen xy -pc_kcycle_anisotropy off -mg_levels_pc_relax_type jacobi
       filter: sed -n "s|, by [0-9]* cycles, in .*||; s|, eigenvalues.*digit||; /kappa was chosen/p; /error factor/p"
 

@@ -353,8 +353,7 @@ int main(int argc, char **argv)
   PetscBool given, same, option_errors = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-case", only, sizeof(only), &given));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-option_errors", &option_errors, NULL));
   if (option_errors) PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump"));

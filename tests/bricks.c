@@ -72,11 +72,7 @@ static PetscErrorCode Create(const Wall *w, Mat *A)
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, A));
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(w, at, *A));
-    }
-  }
+  FOR_BOX(at, s, m) PetscCall(SetRow(w, at, *A));
   PetscCall(AssembleMat(*A));
   PetscCall(DMDestroy(&da));
   PetscFunctionReturn(0);
@@ -98,8 +94,7 @@ static PetscErrorCode IsSymmetric(PC pc, Mat A, PetscReal tolerance, PetscBool *
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(A, &u, &v));
-  PetscCall(VecDuplicate(u, &Bu));
-  PetscCall(VecDuplicate(u, &Bv));
+  PetscCall(DuplicateVec(u, &Bu, &Bv));
   PetscCall(VecSetRandom(u, NULL));
   PetscCall(VecSetRandom(v, NULL));
   PetscCall(VecShift(v, -0.5));
@@ -188,8 +183,7 @@ int main(int argc, char **argv)
   Mat  A;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &w.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &w.n, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cube", &w.cube, NULL));

@@ -85,8 +85,7 @@ int main(int argc, char **argv)
   PetscBool  full = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-full", &full, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-max_levels", &max, NULL));
   PetscCall(CheckFormulas());

@@ -601,8 +601,7 @@ int main(int argc, char **argv)
   PetscBool coarse = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-coarse", &coarse, NULL));
   PetscCall(Coarse());
   if (!coarse) PetscCall(All());

@@ -124,8 +124,7 @@ int main(int argc, char **argv)
   Problem p = {2, 80, PETSC_TRUE, 1};
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   for (int closed = 0; closed < 2; closed++) {
     p.open = closed ? PETSC_FALSE : PETSC_TRUE;
     p.dim  = 2;

@@ -329,8 +329,7 @@ static PetscErrorCode Assembled(void)
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(Directions());
   PetscCall(EndsAreFound());
   PetscCall(Coarsest());

@@ -80,8 +80,7 @@ int main(int argc, char **argv)
   PC        pc;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   if (dim == 3) n = 15;
   PetscCall(DMDACreate(PETSC_COMM_WORLD, &da));

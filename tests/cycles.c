@@ -22,8 +22,7 @@ static PetscErrorCode LevelsCreate(PC pc, Levels *lv)
     PetscCall(PCMGGetSmoother(pc, l, &ksp));
     PetscCall(KSPGetOperators(ksp, &A, NULL));
     PetscCall(MatCreateVecs(A, &lv->x[l], &lv->b[l]));
-    PetscCall(VecDuplicate(lv->x[l], &lv->r[l]));
-    PetscCall(VecDuplicate(lv->x[l], &lv->correction[l]));
+    PetscCall(DuplicateVec(lv->x[l], &lv->r[l], &lv->correction[l]));
   }
   PetscFunctionReturn(0);
 }
@@ -152,8 +151,7 @@ static PetscErrorCode CheckAdjoint(PC pc, Vec u, Vec v, const char name[])
   PetscReal   scale, norm;
 
   PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(u, &Mu));
-  PetscCall(VecDuplicate(u, &Mv));
+  PetscCall(DuplicateVec(u, &Mu, &Mv));
   PetscCall(PCApply(pc, u, Mu));
   PetscCall(PCApplyTranspose(pc, v, Mv));
   PetscCall(VecTDot(Mu, v, &left));
@@ -211,8 +209,7 @@ int main(int argc, char **argv)
   PetscBool adjoint = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-adjoint", &adjoint, NULL));
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));

@@ -180,10 +180,7 @@ static PetscErrorCode ColumnIdentities(DM da, Mat A, PC pc, Vec labels, PetscInt
   PetscInt           n;
 
   PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(labels, &z));
-  PetscCall(VecDuplicate(labels, &Az));
-  PetscCall(VecDuplicate(labels, &y));
-  PetscCall(VecDuplicate(labels, &r));
+  PetscCall(DuplicateVec(labels, &z, &Az, &y, &r));
   PetscCall(VecGetLocalSize(z, &n));
   PetscCall(VecGetArrayRead(labels, &l));
   PetscCall(VecGetArray(z, &a));
@@ -213,11 +210,7 @@ static PetscErrorCode OperatorIdentities(DM da, Mat A, PC pc, Vec labels, PetscR
   PetscReal   size[2];
 
   PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(labels, &x));
-  PetscCall(VecDuplicate(labels, &y));
-  PetscCall(VecDuplicate(labels, &Px));
-  PetscCall(VecDuplicate(labels, &Py));
-  PetscCall(VecDuplicate(labels, &w));
+  PetscCall(DuplicateVec(labels, &x, &y, &Px, &Py, &w));
   PetscCall(Fill(da, 100, x));
   PetscCall(Fill(da, 300, y));
   PetscCall(PCDeflSubProject(pc, x, Px));
@@ -337,9 +330,7 @@ static PetscErrorCode Transposed(void)
   PetscFunctionBeginUser;
   TwoPhaseInit(&t, 2, 24, 100);
   PetscCall(TwoPhaseCreate(&t, &da, &A, &x));
-  PetscCall(VecDuplicate(x, &y));
-  PetscCall(VecDuplicate(x, &Mx));
-  PetscCall(VecDuplicate(x, &My));
+  PetscCall(DuplicateVec(x, &y, &Mx, &My));
   PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-8, &ksp, &pc));
   PetscCall(PCDeflSubGetPC(pc, &inner));
   PetscCall(PCSetType(inner, PCSHELL));
@@ -651,9 +642,7 @@ static PetscErrorCode EnergyIterations(const TwoPhase *t, Vec labels, Vec *found
   PetscFunctionBeginUser;
   PetscCall(TwoPhaseCreate(t, &da, &A, &b));
   e.A = A;
-  PetscCall(VecDuplicate(b, &e.exact));
-  PetscCall(VecDuplicate(b, &e.error));
-  PetscCall(VecDuplicate(b, &e.work));
+  PetscCall(DuplicateVec(b, &e.exact, &e.error, &e.work));
   PetscCall(SmoothSolution(t, da, e.exact));
   PetscCall(MatMult(A, e.exact, b));
   PetscCall(TwoPhaseCreateKSP(A, KSPCG, 1e-10, &ksp, &pc));
@@ -872,8 +861,7 @@ static PetscErrorCode StaysOnDevice(KSP ksp, Vec b, PetscBool *stays)
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCGetOperators(pc, &A, NULL));
-  PetscCall(VecDuplicate(b, &r));
-  PetscCall(VecDuplicate(b, &z));
+  PetscCall(DuplicateVec(b, &r, &z));
   PetscCall(MatMult(A, b, r));
   PetscCall(PCApply(pc, r, z));
   PetscCall(VecGetOffloadMask(r, &mask[0]));
@@ -1313,8 +1301,7 @@ int main(int argc, char **argv)
   PetscBool         blocks = PETSC_FALSE, show = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, PETSC_STATIC_ARRAY_LENGTH(tests), &test, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-blocks", &blocks, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
@@ -1353,33 +1340,27 @@ int main(int argc, char **argv)
     test:
       suffix: labels
       args: -test labels
-      output_file: output/deflsub_labels.out
 
     test:
       suffix: identities
       requires: !complex
       args: -test identities
-      output_file: output/deflsub_identities.out
 
     test:
       suffix: reuse
       args: -test reuse -fp_trap
-      output_file: output/deflsub_reuse.out
 
     test:
       suffix: inverse
       args: -test inverse
-      output_file: output/deflsub_inverse.out
 
     test:
       suffix: lone
       args: -test lone -fp_trap
-      output_file: output/deflsub_lone.out
 
     test:
       suffix: special
       args: -test special
-      output_file: output/deflsub_special.out
 
   testset:
     nsize: {{1 3}}
@@ -1387,34 +1368,28 @@ int main(int argc, char **argv)
     test:
       suffix: errors
       args: -test errors
-      output_file: output/deflsub_errors.out
 
     test:
       suffix: nested
       requires: !complex
       args: -test nested -mg_levels_ksp_type chebyshev -mg_levels_pc_type deflsub -mg_levels_deflsub_pc_type jacobi
-      output_file: output/deflsub_nested.out
 
     test:
       suffix: contrast
       args: -test contrast -fp_trap
-      output_file: output/deflsub_contrast.out
 
   test:
     suffix: independent
     nsize: {{1 2}}
     args: -test independent -deflsub_sub_pc_type icc
-    output_file: output/deflsub_independent.out
 
   test:
     suffix: table
     args: -test table -blocks -deflsub_sub_pc_type icc
-    output_file: output/deflsub_table.out
 
   test:
     suffix: table_parallel
     nsize: 3
     args: -test table
-    output_file: output/deflsub_table_parallel.out
 
 TEST*/

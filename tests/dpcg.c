@@ -91,9 +91,7 @@ static PetscErrorCode Forms(const TwoPhase *t, PCDeflSubType type, const char na
 
   PetscFunctionBeginUser;
   PetscCall(TwoPhaseCreate(t, &da, &A, &b));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(VecDuplicate(b, &start));
-  PetscCall(VecDuplicate(b, &other_x));
+  PetscCall(DuplicateVec(b, &x, &start, &other_x));
   PetscCall(TwoPhaseCreateKSP(A, KSPDPCG, rtol, &ksp, &pc));
   PetscCall(PCDeflSubSetType(pc, type));
   PetscCall(PCDeflSubSetBoxes(pc, type == PC_DEFLSUB_STRIPE ? 24 : 4, type == PC_DEFLSUB_STRIPE ? 0 : 5,
@@ -198,15 +196,15 @@ static PetscErrorCode Refusal(void)
   PetscCall(TwoPhaseCreateKSP(A, KSPDPCG, 1e-8, &ksp, &pc));
   PetscCall(PCSetType(pc, PCJACOBI));
   KeepErrorOf(KSPSetUp(ksp), ierr, words);
-  PetscCall(PetscStrstr(words, "its PC is of type jacobi: use -pc_type deflsub", &found));
-  PetscCall(Claim(ierr && found, "Algorithm 8 with another preconditioner is an error that says so"));
+  PetscCall(ClaimError(ierr, words, "its PC is of type jacobi: use -pc_type deflsub",
+                       "Algorithm 8 with another preconditioner is an error that says so"));
   PetscCall(PCSetType(pc, PCDEFLSUB));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &other));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(KSPSetOperators(ksp, A, other));
   KeepErrorOf(KSPSolve(ksp, b, x), ierr, words);
-  PetscCall(PetscStrstr(words, "KSPDPCG deflates the operator of the Krylov method", &found));
-  PetscCall(Claim(ierr && found, "and so it is with another matrix for preconditioners"));
+  PetscCall(ClaimError(ierr, words, "KSPDPCG deflates the operator of the Krylov method",
+                       "and so it is with another matrix for preconditioners"));
   PetscCall(DestroyAll(&other, &x, &ksp, &b, &A, &da));
   PetscFunctionReturn(0);
 }
@@ -216,8 +214,7 @@ int main(int argc, char **argv)
   TwoPhase t;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   TwoPhaseInit(&t, 2, 40, 1);
   PetscCall(Forms(&t, PC_DEFLSUB_STRIPE, "2D, stripes"));
   t.contrast = 1e3;

@@ -52,8 +52,7 @@ static PetscErrorCode Errors(Poisson *p, PetscReal *fmg, PetscReal *discrete)
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSetUp(ksp));
   PetscCall(DMCreateGlobalVector(da, &exact));
-  PetscCall(VecDuplicate(exact, &b));
-  PetscCall(VecDuplicate(exact, &x));
+  PetscCall(DuplicateVec(exact, &b, &x));
   PetscCall(FillExact(p, da, exact, b));
   PetscCall(VecGetSize(x, &size));
   PetscCall(PCApply(pc, b, x));
@@ -100,30 +99,25 @@ static PetscErrorCode FillTable(PetscInt dim, PetscReal h, DM da, Mat A, Vec exa
   PetscFunctionBeginUser;
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
   PetscCall(VecGetArrayWrite(exact, &a));
-  for (at[2] = s[2]; at[2] < s[2] + n[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++) {
-        const MatStencil row  = {at[2], at[1], at[0], 0};
-        MatStencil       c[7] = {row};
-        PetscScalar      v[7] = {(PetscScalar)(2 * dim)},
-                    *u        = &a[at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]))];
-        PetscInt m            = 1;
+  FOR_BOX(at, s, n) {
+    const MatStencil row  = {at[2], at[1], at[0], 0};
+    MatStencil       c[7] = {row};
+    PetscScalar v[7] = {(PetscScalar)(2 * dim)}, *u = &a[at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]))];
+    PetscInt    m = 1;
 
-        *u = 1;
-        for (PetscInt d = 0; d < dim; d++) {
-          *u *= PetscSinReal(PETSC_PI * h * (at[d] + 1));
-          for (PetscInt side = -1; side <= 1; side += 2) {
-            if (at[d] + side < 0 || at[d] + side >= end) continue;
-            c[m] = row;
-            if (d == 0) c[m].i += side;
-            else if (d == 1) c[m].j += side;
-            else c[m].k += side;
-            v[m++] = -1;
-          }
-        }
-        PetscCall(MatSetValuesStencil(A, 1, &row, m, c, v, INSERT_VALUES));
+    *u = 1;
+    for (PetscInt d = 0; d < dim; d++) {
+      *u *= PetscSinReal(PETSC_PI * h * (at[d] + 1));
+      for (PetscInt side = -1; side <= 1; side += 2) {
+        if (at[d] + side < 0 || at[d] + side >= end) continue;
+        c[m] = row;
+        if (d == 0) c[m].i += side;
+        else if (d == 1) c[m].j += side;
+        else c[m].k += side;
+        v[m++] = -1;
       }
     }
+    PetscCall(MatSetValuesStencil(A, 1, &row, m, c, v, INSERT_VALUES));
   }
   PetscCall(VecRestoreArrayWrite(exact, &a));
   PetscCall(AssembleMat(A));
@@ -145,8 +139,7 @@ static PetscErrorCode Table(PetscInt dim, PetscInt L, PetscReal expected)
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(DMCreateGlobalVector(da, &exact));
-  PetscCall(VecDuplicate(exact, &b));
-  PetscCall(VecDuplicate(exact, &x));
+  PetscCall(DuplicateVec(exact, &b, &x));
   PetscCall(FillTable(dim, h, da, A, exact, b));
   PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCMGSetType(pc, PC_MG_FULL));
@@ -170,8 +163,7 @@ int main(int argc, char **argv)
   PetscReal table = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-L", &L, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-table", &table, NULL));

@@ -235,9 +235,7 @@ static PetscErrorCode Errors(const Problem *p, PCKCycleFMGInterpolationType inte
   PetscCall(CreateDM(p, &da));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(DMCreateGlobalVector(da, &b));
-  PetscCall(VecDuplicate(b, &u));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(VecDuplicate(b, &volume));
+  PetscCall(DuplicateVec(b, &u, &x, &volume));
   PetscCall(Assemble(p, da, A, b, u, volume));
   if (p->wall >= WALL_CELLS) PetscCall(Shift(b, volume, PETSC_TRUE));
   for (int i = 0; i < 2; i++) {
@@ -303,8 +301,7 @@ static PetscErrorCode Functions(void)
   PetscCall(CreateDM(&p, &da));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(DMCreateGlobalVector(da, &b));
-  PetscCall(VecDuplicate(b, &u));
-  PetscCall(VecDuplicate(b, &volume));
+  PetscCall(DuplicateVec(b, &u, &volume));
   for (int i = 0; i < 3; i++) PetscCall(VecDuplicate(b, &x[i]));
   PetscCall(Assemble(&p, da, A, b, u, volume));
   PetscCall(DestroyAll(&u, &volume));
@@ -349,8 +346,7 @@ int main(int argc, char **argv)
   PetscBool functions;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-functions", &functions));
   if (functions) {
     PetscCall(Functions());

@@ -84,8 +84,7 @@ int main(int argc, char **argv)
   PetscBool transpose = PETSC_FALSE, even = PETSC_FALSE, again = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-rounding", &rounding, NULL));

@@ -94,12 +94,8 @@ static PetscErrorCode Assemble(const Case *c, const PetscReal strength[], Proble
 
   PetscFunctionBeginUser;
   PetscCall(DMDAGetCorners(p->da, &start[0], &start[1], &start[2], &n[0], &n[1], &n[2]));
-  for (at[2] = start[2]; at[2] < start[2] + n[2]; at[2]++) {
-    for (at[1] = start[1]; at[1] < start[1] + n[1]; at[1]++) {
-      for (at[0] = start[0]; at[0] < start[0] + n[0]; at[0]++) {
-        for (PetscInt unknown = 0; unknown < c->dof; unknown++) PetscCall(Row(c, strength, at, unknown, p->A));
-      }
-    }
+  FOR_BOX(at, start, n) {
+    for (PetscInt unknown = 0; unknown < c->dof; unknown++) PetscCall(Row(c, strength, at, unknown, p->A));
   }
   PetscCall(AssembleMat(p->A));
   PetscFunctionReturn(0);
@@ -379,8 +375,7 @@ int main(int argc, char **argv)
   PetscInt          which   = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 4, &which, NULL));
   if (which == 3) PetscCall(Smoothers());
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases) && which < 3; i++) {

@@ -195,18 +195,14 @@ static inline PetscErrorCode GridAssemble(const Grid *g, DM da, Mat A)
 
   PetscFunctionBeginUser;
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
-  for (at[2] = s[2]; at[2] < s[2] + n[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++) {
-        const MatStencil row = {at[2], at[1], at[0], 0};
-        MatStencil       cols[27];
-        PetscScalar      value[27];
-        const PetscInt   m = GridRow(g, at, col, to, value);
+  FOR_BOX(at, s, n) {
+    const MatStencil row = {at[2], at[1], at[0], 0};
+    MatStencil       cols[27];
+    PetscScalar      value[27];
+    const PetscInt   m = GridRow(g, at, col, to, value);
 
-        for (PetscInt i = 0; i < m; i++) cols[i] = (MatStencil){to[i][2], to[i][1], to[i][0], 0};
-        PetscCall(MatSetValuesStencil(A, 1, &row, m, cols, value, ADD_VALUES));
-      }
-    }
+    for (PetscInt i = 0; i < m; i++) cols[i] = (MatStencil){to[i][2], to[i][1], to[i][0], 0};
+    PetscCall(MatSetValuesStencil(A, 1, &row, m, cols, value, ADD_VALUES));
   }
   PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
@@ -231,12 +227,8 @@ static inline PetscErrorCode GridFill(const Grid *g, DM da, PetscInt seed, Vec v
   PetscFunctionBeginUser;
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
   PetscCall(VecGetArrayWrite(v, &a));
-  for (at[2] = s[2]; at[2] < s[2] + n[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++)
-        a[at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]))] = GridHash(GridNumber(g, at), seed, 3, 5) - 0.4;
-    }
-  }
+  FOR_BOX(at, s, n)
+    a[at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]))] = GridHash(GridNumber(g, at), seed, 3, 5) - 0.4;
   PetscCall(VecRestoreArrayWrite(v, &a));
   PetscFunctionReturn(0);
 }

@@ -184,8 +184,7 @@ int main(int argc, char **args)
   PetscReal flat = 1, growth = 1;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &args, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-columns", &columns, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-flat", &flat, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-growth", &growth, NULL));
@@ -251,13 +250,11 @@ int main(int argc, char **args)
       suffix: flat
       nsize: {{1 2 4}}
       args: -flat 100
-      output_file: output/inactive_flat.out
 
     test:
       suffix: stretched
       nsize: {{1 2 4}}
       args: -growth 1.15
-      output_file: output/inactive_stretched.out
 
     test:
       suffix: kappa

@@ -699,8 +699,7 @@ int main(int argc, char **argv)
   PetscInt          test     = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 4, &test, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   if (test == 0) PetscCall(TestProduct(type));
@@ -719,7 +718,6 @@ int main(int argc, char **argv)
     test:
       suffix: product
       args: -test product
-      output_file: output/incpoisson_product.out
 
     test:
       suffix: product_stencil
@@ -730,12 +728,10 @@ int main(int argc, char **argv)
     test:
       suffix: iterations
       args: -test iterations
-      output_file: output/incpoisson_iterations.out
 
     test:
       suffix: reuse
       args: -test reuse
-      output_file: output/incpoisson_reuse.out
 
     test:
       suffix: reuse_stencil
@@ -746,6 +742,5 @@ int main(int argc, char **argv)
     test:
       suffix: refusals
       args: -test refusals
-      output_file: output/incpoisson_refusals.out
 
 TEST*/

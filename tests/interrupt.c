@@ -217,8 +217,7 @@ int main(int argc, char **argv)
   PetscBool same = PETSC_TRUE, setup = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&problem.p));
   PetscCall(Create(&problem));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-setup", &setup, NULL));
@@ -268,6 +267,5 @@ int main(int argc, char **argv)
     suffix: setup
     nsize: {{1 3}}
     args: -setup -pc_kcycle_structured {{off auto}}
-    output_file: output/interrupt_setup.out
 
 TEST*/

@@ -133,11 +133,7 @@ static PetscErrorCode Fill(const Problem *p, Mat A)
   PetscFunctionBeginUser;
   PetscCall(MatGetDM(A, &da));
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(p, at, A));
-    }
-  }
+  FOR_BOX(at, s, m) PetscCall(SetRow(p, at, A));
   PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
@@ -579,8 +575,7 @@ static PetscErrorCode TestChanged(Problem *p)
   PetscFunctionBeginUser;
   p->contrast = 1e6;
   PetscCall(Create(PETSC_COMM_WORLD, p, &A, &b));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(VecDuplicate(b, &y));
+  PetscCall(DuplicateVec(b, &x, &y));
   PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_AUTO, &pc));
   PetscCall(CreateSolver(A, &ksp));
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(fields); f++) {
@@ -621,8 +616,7 @@ static PetscErrorCode TestKept(Problem *p)
   p->field    = FIELD_CONSTANT;
   p->contrast = 2;
   PetscCall(Create(PETSC_COMM_WORLD, p, &A, &b));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(VecDuplicate(b, &y));
+  PetscCall(DuplicateVec(b, &x, &y));
   PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_OFF, &kept));
   PetscCall(CreateSolver(A, &ksp));
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(fields); f++) {
@@ -763,8 +757,7 @@ int main(int argc, char **argv)
   PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 13, &test, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
@@ -854,7 +847,6 @@ int main(int argc, char **argv)
     test:
       suffix: exact
       args: -test exact -dim {{2 3}} -n 14
-      output_file: output/jumps_exact.out
 
     test:
       suffix: seen
@@ -883,7 +875,6 @@ int main(int argc, char **argv)
     test:
       suffix: adjoint
       args: -test adjoint -dim {{2 3}} -n 16
-      output_file: output/jumps_adjoint.out
 
     test:
       suffix: choices
@@ -893,7 +884,6 @@ int main(int argc, char **argv)
       suffix: changed
       requires: !complex
       args: -test changed -dim {{2 3}} -n 17 -dm_mat_type {{aij stencil}}
-      output_file: output/jumps_changed.out
 
     test:
       suffix: kept

@@ -389,8 +389,7 @@ static PetscErrorCode Complex(void)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-ksp_kcg_type", variant, sizeof(variant), NULL));
   PetscCall(PetscStrcmp(variant, "hermitian", &hermitian));
   PetscCall(Create(&c, &da, &A, &b));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(VecDuplicate(b, &phase));
+  PetscCall(DuplicateVec(b, &x, &phase));
   PetscCall(MakeComplex(A, phase, hermitian));
   for (int s = 0; s < 2; s++) {
     PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_type jacobi -ksp_%s_type %s", types[s], variant));
@@ -411,8 +410,7 @@ int main(int argc, char **args)
   PetscBool ends = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &args, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-ends", &ends, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-ksp_kcg_fuse", &Fuse, NULL));
 #if defined(PETSC_USE_COMPLEX)

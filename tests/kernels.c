@@ -108,8 +108,7 @@ int main(int argc, char **argv)
   PetscBool       holds          = PETSC_TRUE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&problem.p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-user", &problem.user, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-rows", &problem.rows, NULL));

@@ -53,8 +53,7 @@ static PetscErrorCode Difference(Mat A, Mat B, PetscReal *difference)
   *difference = 0;
   PetscCall(MatCreateVecs(A, &x[0], &x[1]));
   for (int t = 0; t < 2; t++) {
-    PetscCall(VecDuplicate(x[1 - t], &y));
-    PetscCall(VecDuplicate(x[1 - t], &z));
+    PetscCall(DuplicateVec(x[1 - t], &y, &z));
     PetscCall(FillVec(x[t]));
     PetscCall(t ? MatMultTranspose(A, x[t], y) : MatMult(A, x[t], y));
     PetscCall(t ? MatMultTranspose(B, x[t], z) : MatMult(B, x[t], z));
@@ -792,8 +791,7 @@ int main(int argc, char **argv)
   PetscInt          test    = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 5, &test, NULL));
   if (test > 1 && test < 4)
     PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* errors leave what was half done */
@@ -823,18 +821,15 @@ int main(int argc, char **argv)
       suffix: prisms
       requires: !complex
       args: -test prisms
-      output_file: output/matops_prisms.out
 
     test:
       suffix: options
       args: -test options
-      output_file: output/matops_options.out
 
     test:
       suffix: views
       requires: !complex
       args: -test views
-      output_file: output/matops_views.out
 
   test:
     suffix: shapes

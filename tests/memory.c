@@ -414,8 +414,7 @@ int main(int argc, char **args)
   PetscLogDouble now[2];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &args, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-test", which, sizeof(which), NULL));
   PetscCall(PetscStrcmp(which, "held", &held));
   PetscCall(PetscStrcmp(which, "thin", &thin));

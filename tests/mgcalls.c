@@ -608,8 +608,7 @@ int main(int argc, char **argv)
   PetscBool     alone   = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&problem.p));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-only", &only, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-eisenstat", &alone, NULL));

@@ -369,8 +369,7 @@ int main(int argc, char **argv)
   char        name[64];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-refuse", &refuse, NULL));
@@ -398,7 +397,6 @@ int main(int argc, char **argv)
     test:
       suffix: levels
       nsize: {{1 2 4}}
-      output_file: output/model_levels.out
       args: -pc_kcycle_structured {{auto off}}
 
     test:
@@ -453,7 +451,6 @@ int main(int argc, char **argv)
 
   test:
     suffix: file
-    output_file: output/model_file.out
     test:
       args: -once -pc_kcycle_calibrate
     test:

@@ -917,8 +917,7 @@ int main(int argc, char **argv)
   PetscBool is, cut = PETSC_TRUE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cut", &cut, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-test", test, sizeof(test), NULL));
@@ -956,7 +955,6 @@ int main(int argc, char **argv)
     test:
       suffix: found
       requires: !complex
-      output_file: output/nodm_found.out
 
     test:
       suffix: special

@@ -252,8 +252,7 @@ int main(int argc, char **argv)
   PetscInt          test    = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, PETSC_STATIC_ARRAY_LENGTH(tests), &test, NULL));
   if (test) PetscCall(Refusals());
   else PetscCall(Solves());
@@ -267,12 +266,10 @@ int main(int argc, char **argv)
     suffix: solves
     nsize: {{1 4}}
     args: -test solves -fp_trap
-    output_file: output/norows_solves.out
 
   test:
     suffix: refusals
     nsize: 4
     args: -test refusals
-    output_file: output/norows_refusals.out
 
 TEST*/

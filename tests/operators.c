@@ -393,8 +393,7 @@ int main(int argc, char **argv)
   PetscInt          which   = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, PETSC_STATIC_ARRAY_LENGTH(tests), &which, NULL));
   if (which == 0) PetscCall(Nest());
   else if (which == 1) PetscCall(Subdomains());

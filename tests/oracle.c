@@ -88,8 +88,7 @@ int main(int argc, char **argv)
   PetscBool monitored = PETSC_TRUE, control = PETSC_TRUE, onlyv = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-monitored", &monitored, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-control", &control, NULL));

@@ -22,9 +22,7 @@ static PetscErrorCode IsAffine(PoissonSolver *s, PoissonSolver *other, PetscBool
   PetscReal change, rest, apart;
 
   PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(s->x, &one));
-  PetscCall(VecDuplicate(s->x, &more));
-  PetscCall(VecDuplicate(s->x, &twice));
+  PetscCall(DuplicateVec(s->x, &one, &more, &twice));
   PetscCall(Apply(s, 1, transpose, one));
   PetscCall(Apply(s, 1.25, transpose, more));
   PetscCall(Apply(s, 1.5, transpose, twice));
@@ -86,16 +84,14 @@ int main(int argc, char **argv)
   PetscErrorCode ierr;
   Vec            x;
 
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(Create(PETSC_TRUE, &rounding, &other));
   PetscCall(Create(PETSC_FALSE, &rounding, &s));
   PetscCall(IsAffine(&s, &other, PETSC_FALSE, rounding, &yes));
   PetscCall(Claim(yes, "corrections are multiplied, by PCMG too"));
   PetscCall(IsAffine(&s, &other, PETSC_TRUE, rounding, &yes));
   PetscCall(Claim(yes, "those of the transpose, too"));
-  PetscCall(ViewHas(s.pc, "to the finest one are multiplied by 1.5", &yes));
-  PetscCall(Claim(yes, "the view says so"));
+  PetscCall(ClaimView(s.pc, "to the finest one are multiplied by 1.5", PETSC_TRUE, "the view says so"));
   fewer = PETSC_TRUE;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-fewer", &fewer, NULL));
   PetscCall(Iterations(&s, 1, &plain));

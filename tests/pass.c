@@ -46,8 +46,7 @@ static PetscErrorCode Sweep(const Grid *g, DM da, Vec x)
 
   PetscFunctionBeginUser;
   PetscCall(GridCreateMat(g, da, MATSTENCIL, &A));
-  PetscCall(VecDuplicate(x, &b));
-  PetscCall(VecDuplicate(x, &work));
+  PetscCall(DuplicateVec(x, &b, &work));
   PetscCall(GridFill(g, da, 1, x));
   PetscCall(GridFill(g, da, 2, b));
   PetscCall(MakePC(A, PCRELAX, &pc));
@@ -199,8 +198,7 @@ int main(int argc, char **argv)
   PetscBool cycles = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cycles", &cycles, NULL));

@@ -117,11 +117,7 @@ static inline PetscErrorCode PoissonAssemble(const Poisson *p, DM da, Mat A)
   PetscFunctionBeginUser;
   PetscCall(DMDAGetInfo(da, NULL, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetCorners(da, &start[0], &start[1], &start[2], &width[0], &width[1], &width[2]));
-  for (at[2] = start[2]; at[2] < start[2] + width[2]; at[2]++) {
-    for (at[1] = start[1]; at[1] < start[1] + width[1]; at[1]++) {
-      for (at[0] = start[0]; at[0] < start[0] + width[0]; at[0]++) PetscCall(PoissonRow(p, size, at, A));
-    }
-  }
+  FOR_BOX(at, start, width) PetscCall(PoissonRow(p, size, at, A));
   PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
@@ -137,16 +133,12 @@ static inline PetscErrorCode PoissonAssembleRows(DM da, PoissonMakeRow make, con
   PetscFunctionBeginUser;
   PetscCall(MatZeroEntries(A));
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) {
-        MatStencil  col[7];
-        PetscScalar v[7];
+  FOR_BOX(at, s, m) {
+    MatStencil  col[7];
+    PetscScalar v[7];
 
-        make(ctx, at, &n, col, v);
-        PetscCall(MatSetValuesStencil(A, 1, col, n, col, v, INSERT_VALUES));
-      }
-    }
+    make(ctx, at, &n, col, v);
+    PetscCall(MatSetValuesStencil(A, 1, col, n, col, v, INSERT_VALUES));
   }
   PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);

@@ -143,11 +143,7 @@ static PetscErrorCode Assemble(const Case *c, int which, DM da, Mat *A)
   PetscFunctionBeginUser;
   if (!*A) PetscCall(DMCreateMatrix(da, A));
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(c, which, at, *A));
-    }
-  }
+  FOR_BOX(at, s, m) PetscCall(SetRow(c, which, at, *A));
   PetscCall(AssembleMat(*A));
   PetscFunctionReturn(0);
 }
@@ -244,8 +240,7 @@ static PetscErrorCode KeptAll(void)
 int main(int argc, char **args)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &args, help));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Cases); i++) {
     const Case *c = &Cases[i];
     PetscBool   says[2];

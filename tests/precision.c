@@ -221,9 +221,7 @@ static PetscErrorCode Uses(void)
   PetscFunctionBeginUser;
   PetscCall(Create(&c, &da, &A, &b));
   PetscCall(CreateKSP(c.options, A, PC_KCYCLE_PRECISION_DOUBLE, &ksp, &pc));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(VecDuplicate(b, &y));
-  PetscCall(VecDuplicate(b, &z));
+  PetscCall(DuplicateVec(b, &x, &y, &z));
   PetscCall(KSPSetUp(ksp));
   PetscCall(PCApply(pc, b, x));
   PetscCall(PCKCycleSetPrecision(pc, PC_KCYCLE_PRECISION_SINGLE));
@@ -348,8 +346,7 @@ static PetscErrorCode Wait(KSP ksp, PC pc, Mat A, Vec b)
   Vec       x, y;
 
   PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(VecDuplicate(b, &y));
+  PetscCall(DuplicateVec(b, &x, &y));
   PetscCall(KSPSetUp(ksp));
   PetscCall(ViewHas(pc, "in double precision: the Krylov method is known when a solve begins", &waits));
   PetscCall(PCApply(pc, b, x));
@@ -442,8 +439,7 @@ int main(int argc, char **args)
   PetscBool refusals = PETSC_FALSE, option = PETSC_FALSE, choices = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &args, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-refusals", &refusals, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-option", &option, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-choices", &choices, NULL));

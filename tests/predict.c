@@ -433,8 +433,7 @@ int main(int argc, char **args)
   PetscBool options = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &args, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-options", &options, NULL));
   if (options) PetscCall(Options());
   else {
@@ -459,6 +458,5 @@ int main(int argc, char **args)
     suffix: options
     nsize: {{1 2}}
     args: -options -file_pc_kcycle_sweeps 3 -file_pc_kcycle_roofline predict-roofline.txt
-    output_file: output/predict_options.out
 
 TEST*/

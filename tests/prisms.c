@@ -74,11 +74,7 @@ static PetscErrorCode Create(const Problem *p, Mat *A)
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, A));
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(p, at, *A));
-    }
-  }
+  FOR_BOX(at, s, m) PetscCall(SetRow(p, at, *A));
   PetscCall(AssembleMat(*A));
   PetscCall(DMDestroy(&da));
   PetscFunctionReturn(0);
@@ -206,8 +202,7 @@ int main(int argc, char **argv)
   PC        pc;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-skew", &p.skew, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-periodic", &p.periodic, NULL));

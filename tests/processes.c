@@ -392,9 +392,7 @@ static PetscErrorCode Product(const Grid *g, KSP ksp, Vec x, PetscReal *product,
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatGetDM(A, &da));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(VecDuplicate(x, &y));
-  PetscCall(VecDuplicate(x, &Mx));
-  PetscCall(VecDuplicate(x, &My));
+  PetscCall(DuplicateVec(x, &y, &Mx, &My));
   PetscCall(GridFill(g, da, 9, y));
   PetscCall(MatGetNullSpace(A, &constants));
   if (constants) PetscCall(MatNullSpaceRemove(constants, y));
@@ -546,8 +544,7 @@ static PetscErrorCode KeptFirst(KSP ksp, DM da, Mat A, Vec b)
   PetscCall(PCMGGetLevels(pc, &nlevels));
   PetscCall(PCMGGetSmoother(pc, nlevels - 1, &smoother));
   PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(VecDuplicate(b, &r));
+  PetscCall(DuplicateVec(b, &x, &r));
   PetscCall(PCApply(pc, b, x));
   PetscCall(MatMult(A, x, r));
   PetscCall(VecAYPX(r, -1.0, b));
@@ -628,8 +625,7 @@ int main(int argc, char **argv)
   PetscBool         given;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", names, PETSC_STATIC_ARRAY_LENGTH(names), &which, &given));
   if (which == 0) PetscCall(Counts());
   if (which == 1) PetscCall(Single());

@@ -124,8 +124,7 @@ static PetscErrorCode Case(const char name[], PetscInt kappa, PetscBool ours, Pe
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", name));
   PetscCall(Claim(adds, "  rows add up to the time of the cycles"));
   PetscCall(Claim(fit, "  calls are those of the kappa-cycle"));
-  PetscCall(ViewHas(s.pc, "profile: 4 cycles took", &has));
-  PetscCall(Claim(has, "  the view has it"));
+  PetscCall(ClaimView(s.pc, "profile: 4 cycles took", PETSC_TRUE, "  the view has it"));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
@@ -133,8 +132,7 @@ static PetscErrorCode Case(const char name[], PetscInt kappa, PetscBool ours, Pe
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(Case("V-cycle on arrays", 1, PETSC_TRUE, PETSC_FALSE));
   PetscCall(Case("kappa 3 on arrays", 3, PETSC_TRUE, PETSC_FALSE));
 #if !defined(PETSC_USE_COMPLEX)

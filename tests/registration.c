@@ -57,8 +57,7 @@ int main(int argc, char **argv)
   if (MPI_Init(&argc, &argv)) return 1;
   for (pass = 1; pass <= 2; pass++) {
     PetscFunctionBeginUser;
-    PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-    PetscCall(KCycleInitializePackage());
+    PetscCall(TestInitialize(&argc, &argv, help));
     PetscCall(KCycleInitializePackage()); /* calling it again does nothing */
     PetscCall(Solve(pass));
     PetscCall(PetscFinalize());

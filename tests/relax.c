@@ -581,8 +581,7 @@ int main(int argc, char **argv)
   PetscBool norms = PETSC_FALSE, seams = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-norms", &norms, NULL));
@@ -606,16 +605,13 @@ int main(int argc, char **argv)
 
     test:
       suffix: random
-      output_file: output/relax_random.out
 
     test:
       suffix: norms
       args: -norms
-      output_file: output/relax_norms.out
 
     test:
       suffix: seams
       args: -seams
-      output_file: output/relax_seams.out
 
 TEST*/

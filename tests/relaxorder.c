@@ -71,8 +71,7 @@ static PetscErrorCode Alike(Mat A, const char *one, const char *other, Vec b, Ve
   Vec       x, y;
 
   PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(VecDuplicate(b, &y));
+  PetscCall(DuplicateVec(b, &x, &y));
   PetscCall(Solve(A, one, b, v, x, &n[0], &symmetric[0]));
   PetscCall(Solve(A, other, b, v, y, &n[1], &symmetric[1]));
   PetscCall(VecNorm(x, NORM_2, &norm));
@@ -125,8 +124,7 @@ int main(int argc, char **argv)
   Poisson p = {1, 0, 1, 1, PETSC_FALSE, PETSC_FALSE};
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   for (p.dim = 1; p.dim <= 3; p.dim++) {
     p.n = p.dim == 3 ? 16 : 40;
     PetscCall(Problem(&p));

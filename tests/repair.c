@@ -121,8 +121,7 @@ int main(int argc, char **argv)
   DM      da;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF)); /* zeros to divide by are what this is about */
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));

@@ -639,9 +639,7 @@ static PetscErrorCode TwoCycles(Case *c)
 
   PetscFunctionBeginUser;
   PetscCall(Begin(c));
-  PetscCall(VecDuplicate(c->b, &x));
-  PetscCall(VecDuplicate(c->b, &r));
-  PetscCall(VecDuplicate(c->b, &y));
+  PetscCall(DuplicateVec(c->b, &x, &r, &y));
   PetscCall(PCApply(c->pc, c->b, x));
   PetscCall(MatMult(c->A, x, r));
   PetscCall(VecAYPX(r, -1.0, c->b));
@@ -663,8 +661,7 @@ int main(int argc, char **argv)
   Case c = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&c.p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-user", &c.user, NULL));
   PetscCall(Values(&c));

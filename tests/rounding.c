@@ -67,8 +67,7 @@ int main(int argc, char **argv)
   Vec       b, x;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-units", &p.units, NULL));
   PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
                          p.size[0], p.size[1], p.size[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL,
@@ -105,10 +104,8 @@ int main(int argc, char **argv)
     test:
       suffix: half
       args: -units {{0 1 3}}
-      output_file: output/rounding_half.out
     test:
       suffix: whole
       args: -ksp_type gmres -units 100
-      output_file: output/rounding_whole.out
 
 TEST*/

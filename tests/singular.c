@@ -160,8 +160,7 @@ static PetscErrorCode Solve(Problem *problem, PetscBool *good)
   PetscCall(SetOperators(problem, da, ksp));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(DMCreateGlobalVector(da, &b));
-  PetscCall(VecDuplicate(b, &consistent));
-  PetscCall(VecDuplicate(b, &x));
+  PetscCall(DuplicateVec(b, &consistent, &x));
   PetscCall(FillRightSide(problem, da, ksp, b, consistent));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(Judge(problem, ksp, consistent, x, good));
@@ -407,8 +406,7 @@ static PetscErrorCode CreateCells(Cells *c)
   PetscCall(CreateGrid(c));
   PetscCall(DMCreateMatrix(c->da, &c->A));
   PetscCall(MatCreateVecs(c->A, &c->x, &c->b));
-  PetscCall(VecDuplicate(c->x, &c->rest));
-  PetscCall(VecDuplicate(c->x, &c->left));
+  PetscCall(DuplicateVec(c->x, &c->rest, &c->left));
   PetscCall(FillCells(c, c->da, c->A, c->x, c->left));
   PetscCall(MatMult(c->A, c->x, c->rest));
   PetscCall(VecZeroEntries(c->x));
@@ -565,8 +563,7 @@ int main(int argc, char **argv)
   PetscBool other = PETSC_FALSE, gamg = PETSC_FALSE, cells = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&problem.p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-other", &other, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-gamg", &gamg, NULL));
@@ -591,13 +588,11 @@ int main(int argc, char **argv)
       suffix: constants
       nsize: {{1 3 8}}
       args: -pc_kcycle_structured {{off auto}}
-      output_file: output/singular_constants.out
 
     test:
       suffix: other
       nsize: {{1 4}}
       args: -other -pc_kcycle_structured {{off auto}}
-      output_file: output/singular_other.out
 
     # more rows than dense matrices are for
     test:
@@ -612,14 +607,12 @@ int main(int argc, char **argv)
       nsize: {{1 4}}
       requires: !complex
       args: -gamg -pc_kcycle_hierarchy gamg
-      output_file: output/singular_gamg.out
 
     test:
       suffix: cells
       nsize: {{1 3}}
       requires: !complex
       args: -cells -dm_mat_type {{aij stencil}}
-      output_file: output/singular_cells.out
 
   testset:
     args: -scale {{1e-15 1e12}}

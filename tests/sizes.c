@@ -313,8 +313,7 @@ int main(int argc, char **argv)
   PetscBool levels = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-last", &last, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-levels", &levels, NULL));
@@ -340,17 +339,14 @@ int main(int argc, char **argv)
     test:
       suffix: 1d
       args: -pc_kcycle_hierarchy dm -pc_kcycle_structured off -dim 1 -last 24
-      output_file: output/sizes_1d.out
 
     test:
       suffix: 2d
       args: -pc_kcycle_hierarchy dm -pc_kcycle_structured off -dim 2 -last 24
-      output_file: output/sizes_2d.out
 
     test:
       suffix: 3d
       args: -pc_kcycle_hierarchy dm -pc_kcycle_structured off -dim 3 -last 12
-      output_file: output/sizes_3d.out
 
   test:
     suffix: levels
@@ -367,7 +363,6 @@ int main(int argc, char **argv)
     suffix: coordinates
     nsize: {{1 2}}
     args: -pc_kcycle_hierarchy dm -pc_kcycle_structured off -dim 2 -last 20 -compare 0 -coordinates
-    output_file: output/sizes_coordinates.out
 
   test:
     suffix: factor

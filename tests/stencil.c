@@ -318,11 +318,7 @@ static PetscErrorCode Assemble(const Case *c, Mat A)
 
   PetscFunctionBeginUser;
   PetscCall(DMDAGetCorners(c->da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
-  for (at[2] = s[2]; at[2] < s[2] + n[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++) PetscCall(SetPoint(c, A, at));
-    }
-  }
+  FOR_BOX(at, s, n) PetscCall(SetPoint(c, A, at));
   PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
@@ -360,8 +356,7 @@ static PetscErrorCode Products(const Case *c, Mat A, Mat B, PetscBool equal[])
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(VecDuplicate(y, &z));
-  PetscCall(VecDuplicate(y, &w));
+  PetscCall(DuplicateVec(y, &z, &w));
   PetscCall(Fill(c, x, 1));
   PetscCall(Fill(c, w, 2));
   PetscCall(MatMult(A, x, y));
@@ -974,8 +969,7 @@ int main(int argc, char **argv)
   char      claim[128];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-kind", &kind, NULL));

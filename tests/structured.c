@@ -551,8 +551,7 @@ int main(int argc, char **argv)
   PetscInt          which   = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, PETSC_STATIC_ARRAY_LENGTH(tests), &which, NULL));
   if (which == 0) PetscCall(Sizes());
   else if (which == 1) PetscCall(Feng());
@@ -576,7 +575,6 @@ int main(int argc, char **argv)
       suffix: ways
       nsize: {{1 3}}
       args: -test ways -pc_kcycle_kappa {{1 3}} -pc_kcycle_precision double
-      output_file: output/structured_ways.out
 
     test:
       suffix: smoothers

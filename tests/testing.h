@@ -6,6 +6,14 @@
 #include <petsckcycle.h>
 #include <petscdmda.h>
 
+static inline PetscErrorCode TestInitialize(int *argc, char ***argv, const char help[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(argc, argv, NULL, help));
+  PetscCall(KCycleInitializePackage());
+  PetscFunctionReturn(0);
+}
+
 /* One claim, one line */
 static inline PetscErrorCode Claim(int holds, const char claim[])
 {
@@ -36,6 +44,22 @@ static inline PetscErrorCode DestroyAll_Private(void *objects[])
   PetscFunctionReturn(0);
 }
 
+/* Vectors like one, which get no values */
+#define DuplicateVec(v, ...) DuplicateVec_Private(v, (Vec *[]){__VA_ARGS__, NULL})
+
+static inline PetscErrorCode DuplicateVec_Private(Vec v, Vec *copies[])
+{
+  PetscFunctionBeginUser;
+  for (; *copies; copies++) PetscCall(VecDuplicate(v, *copies));
+  PetscFunctionReturn(0);
+}
+
+/* All points of a box that begins at s and has n points in each direction */
+#define FOR_BOX(at, s, n)                                        \
+  for ((at)[2] = (s)[2]; (at)[2] < (s)[2] + (n)[2]; (at)[2]++)   \
+    for ((at)[1] = (s)[1]; (at)[1] < (s)[1] + (n)[1]; (at)[1]++) \
+      for ((at)[0] = (s)[0]; (at)[0] < (s)[0] + (n)[0]; (at)[0]++)
+
 /* Keeps the words of an error, and passes its code on: for PetscPushErrorHandler() with a text of ERROR_LENGTH */
 #define ERROR_LENGTH 1024
 
@@ -57,6 +81,18 @@ static inline PetscErrorCode KeepError(MPI_Comm comm, int line, const char *func
     ierr = call;                                        \
     PetscCall(PetscPopErrorHandler());                  \
   } while (0)
+
+/* Claims that there was an error whose words hold those that are expected; shows them if not */
+static inline PetscErrorCode ClaimError(PetscErrorCode ierr, const char words[], const char expected[],
+                                        const char claim[])
+{
+  const char *found = strstr(words, expected);
+
+  PetscFunctionBeginUser;
+  PetscCall(Claim(ierr && found, claim));
+  if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+  PetscFunctionReturn(0);
+}
 
 static inline PetscErrorCode AssembleMat(Mat A)
 {
@@ -170,6 +206,17 @@ static inline PetscErrorCode ViewHas(PC pc, const char words[], PetscBool *has)
 {
   PetscFunctionBeginUser;
   PetscCall(ObjectHas((PetscObject)pc, words, has));
+  PetscFunctionReturn(0);
+}
+
+/* Claims that the view holds the words, or not */
+static inline PetscErrorCode ClaimView(PC pc, const char words[], PetscBool expected, const char claim[])
+{
+  PetscBool has;
+
+  PetscFunctionBeginUser;
+  PetscCall(ViewHas(pc, words, &has));
+  PetscCall(Claim(has == expected, claim));
   PetscFunctionReturn(0);
 }
 

@@ -184,8 +184,7 @@ int main(int argc, char **argv)
   PetscInt first = 0, cases = 24, done = 0, wrong = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   for (PetscInt number = first; number < first + cases; number++) {

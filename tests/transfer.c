@@ -139,8 +139,7 @@ static PetscErrorCode FindDecoupled(Level *l, Mat A)
   PetscCall(PetscCalloc1(l->npoints, &coupled));
   PetscCall(PetscMalloc1(l->npoints, &place));
   for (PetscInt i = 0; i < l->npoints; i++) place[l->row[i]] = i;
-  FOR_OWNED(l, at)
-  {
+  FOR_OWNED(l, at) {
     const PetscInt     row = l->row[Number(l, at)];
     const PetscInt    *cols;
     const PetscScalar *v;
@@ -314,8 +313,7 @@ static PetscErrorCode Reference(const Case *c, const Level *fine, const Level *c
   PetscCall(MatSetType(*P, MATAIJ));
   PetscCall(MatSeqAIJSetPreallocation(*P, 8, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*P, 8, NULL, 8, NULL));
-  FOR_OWNED(fine, at)
-  {
+  FOR_OWNED(fine, at) {
     PetscInt       to[9][3], f[3];
     PetscReal      weight[9];
     const PetscInt m = Weights(c, fine, coarse, factor, first, at, to, weight), row = fine->row[Number(fine, at)];
@@ -353,8 +351,7 @@ static PetscErrorCode CompareTransfers(const Case *c, Mat P, Mat Q, PetscBool ho
   (void)c;
   PetscCall(MatCreateVecs(P, &e, &x));
   PetscCall(VecDuplicate(e, &f));
-  PetscCall(VecDuplicate(x, &y));
-  PetscCall(VecDuplicate(x, &z));
+  PetscCall(DuplicateVec(x, &y, &z));
   PetscCall(VecSetRandom(e, NULL));
   PetscCall(VecSetRandom(z, NULL));
   PetscCall(MatMult(P, e, x));
@@ -406,8 +403,7 @@ static PetscErrorCode AddCouplings(const Case *c, const Level *fine, const Level
   PetscCall(PetscMalloc2(fine->npoints, &place, coarse->npoints, &cplace));
   for (PetscInt i = 0; i < fine->npoints; i++) place[fine->row[i]] = i;
   for (PetscInt i = 0; i < coarse->npoints; i++) cplace[coarse->row[i]] = i;
-  FOR_OWNED(fine, at)
-  {
+  FOR_OWNED(fine, at) {
     const PetscInt     row = fine->row[Number(fine, at)], *cols, *ccols;
     const PetscScalar *v, *w;
     PetscInt           m, mc;
@@ -461,8 +457,7 @@ static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Lev
   PetscCall(MatMPIAIJSetPreallocation(*S, 27, NULL, 27, NULL));
   PetscCall(MatSetOption(*S, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   if (star) PetscCall(AddCouplings(c, fine, coarse, factor, first, A, Q, *S));
-  FOR_OWNED(coarse, at)
-  {
+  FOR_OWNED(coarse, at) {
     const PetscInt row  = coarse->row[Number(coarse, at)],
                    f[3] = {factor[0] * at[0] + first[0], factor[1] * at[1] + first[1], factor[2] * at[2] + first[2]};
     const PetscInt    *cols;
@@ -620,8 +615,7 @@ int main(int argc, char **argv)
   PetscBool all[NUM_PROPERTIES];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   for (PetscInt p = 0; p < NUM_PROPERTIES; p++) all[p] = PETSC_TRUE;

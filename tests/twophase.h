@@ -108,11 +108,7 @@ static inline PetscErrorCode TwoPhaseAssemble(const TwoPhase *t, DM da, Mat A)
 
   PetscFunctionBeginUser;
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(TwoPhaseRow(t, at, A));
-    }
-  }
+  FOR_BOX(at, s, m) PetscCall(TwoPhaseRow(t, at, A));
   PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
@@ -126,12 +122,8 @@ static inline PetscErrorCode TwoPhaseFillCoefficient(const TwoPhase *t, DM da, V
   PetscFunctionBeginUser;
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
   PetscCall(VecGetArray(v, &values));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++)
-        values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] = TwoPhaseCoefficient(t, at);
-    }
-  }
+  FOR_BOX(at, s, m)
+    values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] = TwoPhaseCoefficient(t, at);
   PetscCall(VecRestoreArray(v, &values));
   PetscFunctionReturn(0);
 }
@@ -145,16 +137,12 @@ static inline PetscErrorCode TwoPhaseSolution(const TwoPhase *t, DM da, Vec x)
   PetscFunctionBeginUser;
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
   PetscCall(VecGetArray(x, &values));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) {
-        const PetscReal X = PETSC_PI * (at[0] + 0.5) / t->n, Y = PETSC_PI * (at[1] + 0.5) / t->n,
-                        Z = t->dim == 3 ? PETSC_PI * (at[2] + 0.5) / t->n : 0;
+  FOR_BOX(at, s, m) {
+    const PetscReal X = PETSC_PI * (at[0] + 0.5) / t->n, Y = PETSC_PI * (at[1] + 0.5) / t->n,
+                    Z = t->dim == 3 ? PETSC_PI * (at[2] + 0.5) / t->n : 0;
 
-        values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] =
-            PetscCosReal(X) * PetscCosReal(Y) * PetscCosReal(Z) + 0.3 * PetscCosReal(2 * X) + 0.2 * PetscCosReal(3 * Y);
-      }
-    }
+    values[(at[0] - s[0]) + m[0] * ((at[1] - s[1]) + m[1] * (at[2] - s[2]))] =
+        PetscCosReal(X) * PetscCosReal(Y) * PetscCosReal(Z) + 0.3 * PetscCosReal(2 * X) + 0.2 * PetscCosReal(3 * Y);
   }
   PetscCall(VecRestoreArray(x, &values));
   PetscFunctionReturn(0);

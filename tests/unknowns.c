@@ -67,19 +67,15 @@ static PetscErrorCode Assemble(System *s)
   PetscFunctionBeginUser;
   PetscCall(DMDAGetCorners(s->da, &start[0], &start[1], &start[2], &n[0], &n[1], &n[2]));
   PetscCall(MatZeroEntries(s->A));
-  for (at[2] = start[2]; at[2] < start[2] + n[2]; at[2]++) {
-    for (at[1] = start[1]; at[1] < start[1] + n[1]; at[1]++) {
-      for (at[0] = start[0]; at[0] < start[0] + n[0]; at[0]++) {
-        for (PetscInt u = 0; u < s->dof; u++) {
-          const MatStencil  row = {at[2], at[1], at[0], u}, col[2] = {row, {at[2], at[1], at[0], (u + 1) % s->dof}};
-          const PetscScalar v[2] = {s->kind[u].size * s->kind[u].reaction, s->kind[u].size * s->kind[u].beside};
+  FOR_BOX(at, start, n) {
+    for (PetscInt u = 0; u < s->dof; u++) {
+      const MatStencil  row = {at[2], at[1], at[0], u}, col[2] = {row, {at[2], at[1], at[0], (u + 1) % s->dof}};
+      const PetscScalar v[2] = {s->kind[u].size * s->kind[u].reaction, s->kind[u].size * s->kind[u].beside};
 
-          PetscCall(MatSetValuesStencil(s->A, 1, &row, s->dof > 1 ? 2 : 1, col, v, ADD_VALUES));
-          for (PetscInt d = 0; d < 3; d++) {
-            PetscCall(AddNeighbour(s, u, at, d, -1));
-            PetscCall(AddNeighbour(s, u, at, d, 1));
-          }
-        }
+      PetscCall(MatSetValuesStencil(s->A, 1, &row, s->dof > 1 ? 2 : 1, col, v, ADD_VALUES));
+      for (PetscInt d = 0; d < 3; d++) {
+        PetscCall(AddNeighbour(s, u, at, d, -1));
+        PetscCall(AddNeighbour(s, u, at, d, 1));
       }
     }
   }
@@ -228,8 +224,7 @@ static PetscErrorCode Wrong(void)
   PetscCall(Claim(check && ierr == PETSC_ERR_NOT_CONVERGED, "an error where solves are checked"));
   PetscCall(MatSetOption(s.A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(KSPSolve(s.ksp, s.b, s.x));
-  PetscCall(ViewHas(pc, "warning", &warns));
-  PetscCall(Claim(!warns, "none where KSP knows, and solves what can be solved"));
+  PetscCall(ClaimView(pc, "warning", PETSC_FALSE, "none where KSP knows, and solves what can be solved"));
   PetscCall(Destroy(&s));
   PetscFunctionReturn(0);
 }
@@ -274,14 +269,12 @@ int main(int argc, char **argv)
   PetscBool has = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(Create(2, &s));
   PetscCall(KSPGetPC(s.ksp, &pc));
   Transport(&s, 50);
   PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 10, "a pressure and what it transports, one by one"));
-  PetscCall(ViewHas(pc, "grids for all unknowns together do not suit them", &has));
-  PetscCall(Claim(has, "the view says why"));
+  PetscCall(ClaimView(pc, "grids for all unknowns together do not suit them", PETSC_TRUE, "the view says why"));
   s.kind[0].reaction = 1e-3;
   PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 10, "other values of hardly another operator"));
   s.kind[0].jump         = 1;

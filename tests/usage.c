@@ -355,8 +355,7 @@ int main(int argc, char **argv)
   PetscBool misfits = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-misfits", &misfits, NULL));
   if (misfits) PetscCall(Misfits());
   else {

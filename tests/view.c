@@ -226,8 +226,7 @@ int main(int argc, char **argv)
   PetscBool log;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&s.p));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-pc_mg_log", &log));
   if (log) PetscCall(PetscLogDefaultBegin());

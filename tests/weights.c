@@ -527,8 +527,7 @@ int main(int argc, char **argv)
   static Grid g;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &argv, help));
   g.dim = 3;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &g.dim, NULL));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {

@@ -246,8 +246,7 @@ static PetscErrorCode TestValues(PetscInt dim)
 int main(int argc, char **args)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &args, help));
   PetscCall(TestIterations());
   PetscCall(TestThresholds());
   for (PetscInt dim = 2; dim < 4; dim++) PetscCall(TestValues(dim));

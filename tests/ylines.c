@@ -281,8 +281,7 @@ int main(int argc, char **args)
   PetscInt its[2];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &args, help));
   PetscCall(PCRelaxRegister("ylines", Create));
   PetscCall(CreateProblem(&da, &A));
   PetscCall(Iterations(A, "redblack", &its[0]));

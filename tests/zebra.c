@@ -137,13 +137,11 @@ static void SolveGroup(const Problem *p, PetscInt d, const PetscInt through[], c
   PetscInt         at[3], to[3], off[3], n = 0;
 
   memset(a, 0, sizeof(a));
-  FOR_POINTS(p, at)
-  {
+  FOR_POINTS(p, at) {
     if (!SameGroup(p, d, at, through)) continue;
     n++;
     y[Place(p, d, at)] = r[Index(p, at)];
-    FOR_OFFSETS(p, off)
-    {
+    FOR_OFFSETS(p, off) {
       const PetscInt none[3] = {0, 0, 0};
 
       if (SameGroup(p, d, off, none) && Neighbour(p, at, off, to))
@@ -151,8 +149,7 @@ static void SolveGroup(const Problem *p, PetscInt d, const PetscInt through[], c
     }
   }
   SolveDense(n, a, y);
-  FOR_POINTS(p, at)
-  {
+  FOR_POINTS(p, at) {
     if (SameGroup(p, d, at, through)) x[Index(p, at)] += (p->omega > 0 ? p->omega : 1) * y[Place(p, d, at)];
   }
 }
@@ -171,18 +168,15 @@ static void SolveColour(const Problem *p, PetscInt d, PetscInt colour, PetscReal
 {
   PetscInt at[3], off[3], to[3];
 
-  FOR_POINTS(p, at)
-  {
+  FOR_POINTS(p, at) {
     PetscReal sum = RightSide(at);
 
-    FOR_OFFSETS(p, off)
-    {
+    FOR_OFFSETS(p, off) {
       if (Neighbour(p, at, off, to)) sum -= Coupling(p, at, off) * x[Index(p, to)];
     }
     r[Index(p, at)] = sum;
   }
-  FOR_POINTS(p, at)
-  {
+  FOR_POINTS(p, at) {
     if (Place(p, d, at) == 0 && ColourOf(p, d, at) == colour) SolveGroup(p, d, at, r, x);
   }
 }
@@ -224,8 +218,7 @@ static PetscErrorCode CreateMatrix(const Problem *p, DM *da, Mat *A)
       for (at[0] = info.xs; at[0] < info.xs + info.xm; at[0]++) {
         MatStencil row = {at[2], at[1], at[0], 0};
 
-        FOR_OFFSETS(p, off)
-        {
+        FOR_OFFSETS(p, off) {
           MatStencil  col = {at[2] + off[2], at[1] + off[1], at[0] + off[0], 0};
           PetscScalar v   = Coupling(p, at, off);
 
@@ -302,8 +295,7 @@ static PetscErrorCode Test(Problem *p, const char type[], PetscInt from, PetscIn
   PetscCall(MatCreateVecs(A, &v, &b));
   PetscCall(PetscMalloc2(p->size[0] * p->size[1] * p->size[2], &r, p->size[0] * p->size[1] * p->size[2], &x));
   for (int guess = 0; guess < 2; guess++) {
-    FOR_POINTS(p, at)
-    {
+    FOR_POINTS(p, at) {
       x[Index(p, at)] = guess ? Guess(at) : 0;
     }
     for (PetscInt its = 0; its < 2; its++) {
@@ -530,8 +522,7 @@ int main(int argc, char **args)
   PetscBool small = PETSC_FALSE, solve = PETSC_FALSE, planes = PETSC_FALSE, wide = PETSC_FALSE, thin = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &args, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &solve, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-planes", &planes, NULL));
