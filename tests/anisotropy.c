@@ -89,18 +89,15 @@ static PetscErrorCode Iterations(const Stretched *s, DM da, KSP ksp, PetscInt *i
 /* Iterations with these options; does the view have the words? */
 static PetscErrorCode Solve(Stretched *s, const char options[], const char words[], PetscInt *its, PetscBool *has)
 {
-  KSP ksp;
-  PC  pc;
-  DM  da;
-  Mat A;
+  System sys = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(CreateMatrix(s, &da, &A));
-  PetscCall(CreateSolver(A, options, &ksp));
-  PetscCall(Iterations(s, da, ksp, its));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(ViewHas(pc, words, has));
-  PetscCall(DestroyAll(&ksp, &A, &da));
+  PetscCall(CreateMatrix(s, &sys.da, &sys.A));
+  PetscCall(CreateSolver(sys.A, options, &sys.ksp));
+  PetscCall(Iterations(s, sys.da, sys.ksp, its));
+  PetscCall(KSPGetPC(sys.ksp, &sys.pc));
+  PetscCall(ViewHas(sys.pc, words, has));
+  PetscCall(SystemDestroy(&sys));
   PetscFunctionReturn(0);
 }
 
@@ -273,27 +270,25 @@ static PetscErrorCode TestErrors(Stretched *s)
 {
   char           said[ERROR_LENGTH] = "", *found;
   PetscErrorCode ierr;
-  KSP            ksp;
-  PC             pc;
-  DM             da;
-  Mat            A;
+  System         sys = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(CreateMatrix(s, &da, &A));
-  PetscCall(Refuses(A, "alternating", "xx", "cannot be \"xx\""));
-  PetscCall(Refuses(A, "alternating", "xw", "cannot be \"xw\""));
-  PetscCall(Refuses(A, "alternating", "xyzx", "cannot be \"xyzx\""));
+  PetscCall(CreateMatrix(s, &sys.da, &sys.A));
+  PetscCall(Refuses(sys.A, "alternating", "xx", "cannot be \"xx\""));
+  PetscCall(Refuses(sys.A, "alternating", "xw", "cannot be \"xw\""));
+  PetscCall(Refuses(sys.A, "alternating", "xyzx", "cannot be \"xyzx\""));
   if (s->poisson.dim == 2)
-    PetscCall(Refuses(A, "alternating", "xz", "has lines along z, and the grid has 2 dimensions"));
-  PetscCall(Refuses(A, "planes", "yy", "cannot be \"yy\""));
-  if (s->poisson.dim == 2) PetscCall(Refuses(A, "planes", "", "is for grids of three dimensions, and this one has 2"));
-  PetscCall(Refuses(A, "zebra_y", "x", "is for -pc_relax_type alternating or planes, and the type is zebra_y"));
-  PetscCall(CreateSolver(A, "", &ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
-  KeepErrorOf(PCKCycleSetAnisotropy(pc, PC_KCYCLE_ANISOTROPY_OFF), ierr, said);
+    PetscCall(Refuses(sys.A, "alternating", "xz", "has lines along z, and the grid has 2 dimensions"));
+  PetscCall(Refuses(sys.A, "planes", "yy", "cannot be \"yy\""));
+  if (s->poisson.dim == 2)
+    PetscCall(Refuses(sys.A, "planes", "", "is for grids of three dimensions, and this one has 2"));
+  PetscCall(Refuses(sys.A, "zebra_y", "x", "is for -pc_relax_type alternating or planes, and the type is zebra_y"));
+  PetscCall(CreateSolver(sys.A, "", &sys.ksp));
+  PetscCall(KSPGetPC(sys.ksp, &sys.pc));
+  KeepErrorOf(PCKCycleSetAnisotropy(sys.pc, PC_KCYCLE_ANISOTROPY_OFF), ierr, said);
   PetscCall(ClaimError(ierr, said, "call PCReset() before PCKCycleSetAnisotropy()",
                        "PCKCycleSetAnisotropy() behind the set-up is an error"));
-  PetscCall(DestroyAll(&ksp, &A, &da));
+  PetscCall(SystemDestroy(&sys));
   PetscFunctionReturn(0);
 }
 

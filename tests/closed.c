@@ -95,27 +95,24 @@ static PetscErrorCode SolveInconsistent(KSP ksp, Mat A)
 static PetscErrorCode SolveAll(Problem *p)
 {
   Poisson grid = {.dim = p->dim, .n = p->n};
-  KSP     ksp;
-  PC      pc;
-  Mat     A;
-  DM      da;
+  System  s    = {0};
 
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, the rest is %s\n", p->dim, p->open ? "open" : "closed"));
-  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &grid, &da));
-  PetscCall(DMCreateMatrix(da, &A));
-  PetscCall(MatSetDM(A, da));
-  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-300, PETSC_DEFAULT, 100));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(PoissonAssembleRows(da, MakeRow, p, A));
-  PetscCall(Solve(p, ksp, A, "  closed parts"));
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &grid, &s.da));
+  PetscCall(DMCreateMatrix(s.da, &s.A));
+  PetscCall(MatSetDM(s.A, s.da));
+  PetscCall(MakeKSP(s.A, KSPCG, PCKCYCLE, &s.ksp, &s.pc));
+  PetscCall(KSPSetTolerances(s.ksp, 1e-8, 1e-300, PETSC_DEFAULT, 100));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(PoissonAssembleRows(s.da, MakeRow, p, s.A));
+  PetscCall(Solve(p, s.ksp, s.A, "  closed parts"));
   p->value *= 1e-9;
-  PetscCall(PoissonAssembleRows(da, MakeRow, p, A));
-  PetscCall(Solve(p, ksp, A, "  other values"));
-  if (p->open) PetscCall(SolveInconsistent(ksp, A));
+  PetscCall(PoissonAssembleRows(s.da, MakeRow, p, s.A));
+  PetscCall(Solve(p, s.ksp, s.A, "  other values"));
+  if (p->open) PetscCall(SolveInconsistent(s.ksp, s.A));
   p->value *= 1e9;
-  PetscCall(DestroyAll(&ksp, &A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 

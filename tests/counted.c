@@ -113,22 +113,18 @@ static PetscErrorCode Compare(const Case *c)
 static PetscErrorCode View(void)
 {
   PetscInt which = 0;
-  DM       da;
-  Mat      A;
-  Vec      b, x;
-  KSP      ksp;
-  PC       pc;
+  System   s     = {0};
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-case", &which, NULL));
-  PetscCall(Create(&Cases[which], &da, &A, &b));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &ksp, &pc));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSetUp(ksp));
-  PetscCall(PCApply(pc, b, x));
-  PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
-  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
+  PetscCall(Create(&Cases[which], &s.da, &s.A, &s.b));
+  PetscCall(VecDuplicate(s.b, &s.x));
+  PetscCall(MakeKSP(s.A, NULL, PCKCYCLE, &s.ksp, &s.pc));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(KSPSetUp(s.ksp));
+  PetscCall(PCApply(s.pc, s.b, s.x));
+  PetscCall(KSPView(s.ksp, PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 
@@ -160,20 +156,16 @@ static PetscErrorCode Refuse(const char expected[], const char claim[])
 {
   char           words[ERROR_LENGTH] = "";
   char          *found;
-  DM             da;
-  Mat            A;
-  Vec            b;
-  KSP            ksp;
-  PC             pc;
+  System         sys = {0};
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(&Cases[0], &da, &A, &b));
-  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &ksp, &pc));
-  PetscCall(KSPSetFromOptions(ksp));
-  KeepErrorOf(KSPSetUp(ksp), ierr, words);
+  PetscCall(Create(&Cases[0], &sys.da, &sys.A, &sys.b));
+  PetscCall(MakeKSP(sys.A, NULL, PCKCYCLE, &sys.ksp, &sys.pc));
+  PetscCall(KSPSetFromOptions(sys.ksp));
+  KeepErrorOf(KSPSetUp(sys.ksp), ierr, words);
   PetscCall(ClaimError(ierr, words, expected, claim));
-  PetscCall(DestroyAll(&ksp, &b, &A, &da));
+  PetscCall(SystemDestroy(&sys));
   PetscFunctionReturn(0);
 }
 

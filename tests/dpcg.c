@@ -82,53 +82,50 @@ static PetscErrorCode Forms(const TwoPhase *t, PCDeflSubType type, const char na
 {
   const PetscReal rtol = 1e-8;
   Residuals       printed, other;
-  DM              da;
-  Mat             A;
-  Vec             b, x, start, other_x;
-  KSP             ksp;
-  PC              pc;
+  System          s = {0};
+  Vec             start, other_x;
   PetscReal       relative;
 
   PetscFunctionBeginUser;
-  PetscCall(TwoPhaseCreate(t, &da, &A, &b));
-  PetscCall(DuplicateVec(b, &x, &start, &other_x));
-  PetscCall(TwoPhaseCreateKSP(A, KSPDPCG, rtol, &ksp, &pc));
-  PetscCall(PCDeflSubSetType(pc, type));
-  PetscCall(PCDeflSubSetBoxes(pc, type == PC_DEFLSUB_STRIPE ? 24 : 4, type == PC_DEFLSUB_STRIPE ? 0 : 5,
+  PetscCall(TwoPhaseCreateSystem(t, KSPDPCG, rtol, &s));
+  PetscCall(DuplicateVec(s.b, &s.x, &start, &other_x));
+  PetscCall(PCDeflSubSetType(s.pc, type));
+  PetscCall(PCDeflSubSetBoxes(s.pc, type == PC_DEFLSUB_STRIPE ? 24 : 4, type == PC_DEFLSUB_STRIPE ? 0 : 5,
                               t->dim == 3 ? 3 : 0));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", name));
-  PetscCall(Run(ksp, b, x, NULL, &printed));
-  PetscCall(RelativeResidual(A, b, x, &relative));
+  PetscCall(Run(s.ksp, s.b, s.x, NULL, &printed));
+  PetscCall(RelativeResidual(s.A, s.b, s.x, &relative));
   PetscCall(Claim(relative <= 2 * rtol, "  Algorithm 8 solves it"));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_ADEF2));
-  PetscCall(Run(ksp, b, x, NULL, &other));
+  PetscCall(KSPSetType(s.ksp, KSPCG));
+  PetscCall(PCDeflSubSetForm(s.pc, PC_DEFLSUB_ADEF2));
+  PetscCall(Run(s.ksp, s.b, s.x, NULL, &other));
   PetscCall(Agree(&printed, &other, "  KSPCG with adef2 has its residuals"));
-  PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_PT));
-  PetscCall(Run(ksp, b, x, NULL, &other));
+  PetscCall(PCDeflSubSetForm(s.pc, PC_DEFLSUB_PT));
+  PetscCall(Run(s.ksp, s.b, s.x, NULL, &other));
   PetscCall(Agree(&printed, &other, "  KSPCG with pt has its residuals"));
-  PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_BNN));
-  PetscCall(PCDeflSubCorrect(pc, b, start));
-  PetscCall(Run(ksp, b, x, start, &other));
+  PetscCall(PCDeflSubSetForm(s.pc, PC_DEFLSUB_BNN));
+  PetscCall(PCDeflSubCorrect(s.pc, s.b, start));
+  PetscCall(Run(s.ksp, s.b, s.x, start, &other));
   PetscCall(Agree(&printed, &other, "  KSPCG with bnn, started at Q b, has its residuals"));
-  PetscCall(Run(ksp, b, x, NULL, &other));
+  PetscCall(Run(s.ksp, s.b, s.x, NULL, &other));
   PetscCall(Claim(PetscAbsInt(other.length - printed.length) <= 2,
                   "  KSPCG with bnn, started at 0, needs about as many iterations"));
   PetscCall(VecSet(start, 3));
   PetscCall(VecSetValue(start, 0, -5, INSERT_VALUES));
   PetscCall(AssembleVec(start));
-  PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_ADEF2));
-  PetscCall(Run(ksp, b, other_x, start, &other));
-  PetscCall(KSPSetType(ksp, KSPDPCG));
-  PetscCall(PCDeflSubSetForm(pc, PC_DEFLSUB_BNN));
-  PetscCall(Run(ksp, b, x, start, &printed));
+  PetscCall(PCDeflSubSetForm(s.pc, PC_DEFLSUB_ADEF2));
+  PetscCall(Run(s.ksp, s.b, other_x, start, &other));
+  PetscCall(KSPSetType(s.ksp, KSPDPCG));
+  PetscCall(PCDeflSubSetForm(s.pc, PC_DEFLSUB_BNN));
+  PetscCall(Run(s.ksp, s.b, s.x, start, &printed));
   PetscCall(Agree(&printed, &other, "  Algorithm 8 and adef2 agree from another start"));
   if (!t->closed) {
-    PetscCall(Run(ksp, b, x, NULL, &printed));
-    PetscCall(RunDeflation(pc, A, b, x, rtol, &other));
+    PetscCall(Run(s.ksp, s.b, s.x, NULL, &printed));
+    PetscCall(RunDeflation(s.pc, s.A, s.b, s.x, rtol, &other));
     PetscCall(Agree(&printed, &other, "  PCDEFLATION with the same Z has its residuals"));
   }
-  PetscCall(DestroyAll(&x, &other_x, &start, &b, &ksp, &A, &da));
+  PetscCall(DestroyAll(&other_x, &start));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 
@@ -144,20 +141,18 @@ static PetscErrorCode Perturbed(void)
                {PC_DEFLSUB_ADEF2, PETSC_FALSE, PETSC_TRUE, "adef2 converges though E is solved to 1e-8 only"},
                {PC_DEFLSUB_BNN, PETSC_TRUE, PETSC_FALSE, "Algorithm 8 does not"}};
   TwoPhase t;
-  DM       da;
-  Mat      A;
-  Vec      b, x;
+  System   s = {0};
 
   PetscFunctionBeginUser;
   TwoPhaseInit(&t, 2, 48, 1);
-  PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
-  PetscCall(VecDuplicate(b, &x));
+  PetscCall(TwoPhaseCreate(&t, &s.da, &s.A, &s.b));
+  PetscCall(VecDuplicate(s.b, &s.x));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     KSP       ksp, coarse;
     PC        pc, coarsepc;
     PetscReal relative;
 
-    PetscCall(TwoPhaseCreateKSP(A, cases[i].printed ? KSPDPCG : KSPCG, 1e-11, &ksp, &pc));
+    PetscCall(TwoPhaseCreateKSP(s.A, cases[i].printed ? KSPDPCG : KSPCG, 1e-11, &ksp, &pc));
     PetscCall(KSPSetTolerances(ksp, 1e-11, 1e-50, 1e10, 200));
     PetscCall(PCDeflSubSetForm(pc, cases[i].form));
     PetscCall(PCDeflSubSetBoxes(pc, 6, 6, 0));
@@ -167,12 +162,12 @@ static PetscErrorCode Perturbed(void)
     PetscCall(KSPGetPC(coarse, &coarsepc));
     PetscCall(PCSetType(coarsepc, PCNONE));
     PetscCall(KSPSetTolerances(coarse, 1e-8, 1e-50, PETSC_DEFAULT, 100));
-    PetscCall(KSPSolve(ksp, b, x));
-    PetscCall(RelativeResidual(A, b, x, &relative));
+    PetscCall(KSPSolve(ksp, s.b, s.x));
+    PetscCall(RelativeResidual(s.A, s.b, s.x, &relative));
     PetscCall(Claim((relative < 1e-10) == cases[i].expected, cases[i].claim));
     PetscCall(KSPDestroy(&ksp));
   }
-  PetscCall(DestroyAll(&x, &b, &A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 
@@ -180,32 +175,27 @@ static PetscErrorCode Perturbed(void)
 static PetscErrorCode Refusal(void)
 {
   TwoPhase       t;
-  DM             da;
-  Mat            A;
-  Vec            b;
-  KSP            ksp;
-  PC             pc;
+  System         s = {0};
   Mat            other;
-  Vec            x;
   char           words[ERROR_LENGTH] = "", *found;
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
   TwoPhaseInit(&t, 2, 12, 1);
-  PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
-  PetscCall(TwoPhaseCreateKSP(A, KSPDPCG, 1e-8, &ksp, &pc));
-  PetscCall(PCSetType(pc, PCJACOBI));
-  KeepErrorOf(KSPSetUp(ksp), ierr, words);
+  PetscCall(TwoPhaseCreateSystem(&t, KSPDPCG, 1e-8, &s));
+  PetscCall(PCSetType(s.pc, PCJACOBI));
+  KeepErrorOf(KSPSetUp(s.ksp), ierr, words);
   PetscCall(ClaimError(ierr, words, "its PC is of type jacobi: use -pc_type deflsub",
                        "Algorithm 8 with another preconditioner is an error that says so"));
-  PetscCall(PCSetType(pc, PCDEFLSUB));
-  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &other));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(KSPSetOperators(ksp, A, other));
-  KeepErrorOf(KSPSolve(ksp, b, x), ierr, words);
+  PetscCall(PCSetType(s.pc, PCDEFLSUB));
+  PetscCall(MatDuplicate(s.A, MAT_COPY_VALUES, &other));
+  PetscCall(VecDuplicate(s.b, &s.x));
+  PetscCall(KSPSetOperators(s.ksp, s.A, other));
+  KeepErrorOf(KSPSolve(s.ksp, s.b, s.x), ierr, words);
   PetscCall(ClaimError(ierr, words, "KSPDPCG deflates the operator of the Krylov method",
                        "and so it is with another matrix for preconditioners"));
-  PetscCall(DestroyAll(&other, &x, &ksp, &b, &A, &da));
+  PetscCall(MatDestroy(&other));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 

@@ -399,31 +399,27 @@ static PetscErrorCode SmoothIterations(const Smooth *s, MatType type, PetscInt *
 {
   KSPConvergedReason reason;
   MatNullSpace       constants = NULL;
-  DM                 da;
-  Mat                A;
-  Vec                x, b;
-  KSP                ksp;
-  PC                 pc;
+  System             sys       = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(CreateSmooth(s, type, &da, &A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(Fill(da, 7, b));
+  PetscCall(CreateSmooth(s, type, &sys.da, &sys.A));
+  PetscCall(MatCreateVecs(sys.A, &sys.x, &sys.b));
+  PetscCall(Fill(sys.da, 7, sys.b));
   if (s->neumann) {
     PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
-    PetscCall(MatSetNullSpace(A, constants));
-    PetscCall(MatNullSpaceRemove(constants, b));
+    PetscCall(MatSetNullSpace(sys.A, constants));
+    PetscCall(MatNullSpaceRemove(constants, sys.b));
     PetscCall(MatNullSpaceDestroy(&constants));
   }
-  PetscCall(MakeKSP(A, KSPCG, PCFASTPOISSON, &ksp, &pc));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(PCFastPoissonSetApproximate(pc, PETSC_TRUE));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(MakeKSP(sys.A, KSPCG, PCFASTPOISSON, &sys.ksp, &sys.pc));
+  PetscCall(KSPSetNormType(sys.ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(sys.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(PCFastPoissonSetApproximate(sys.pc, PETSC_TRUE));
+  PetscCall(KSPSolve(sys.ksp, sys.b, sys.x));
+  PetscCall(KSPGetConvergedReason(sys.ksp, &reason));
+  PetscCall(KSPGetIterationNumber(sys.ksp, its));
   if (reason <= 0) *its = 1000;
-  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
+  PetscCall(SystemDestroy(&sys));
   PetscFunctionReturn(0);
 }
 
@@ -733,31 +729,27 @@ static PetscErrorCode TestNaN(void)
   KSPConvergedReason reason[2];
   PetscBool          has;
   PetscInt           start;
-  DM                 da;
-  Mat                A;
-  Vec                x, b;
-  KSP                ksp;
-  PC                 pc;
+  System             s = {0};
 
   PetscFunctionBeginUser;
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF)); /* bad numbers are what this is about */
-  PetscCall(CreateSimple(2, 9, kinds[0], MATAIJ, &o, &da, &A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecSet(b, 1));
-  PetscCall(MatGetOwnershipRange(A, &start, NULL));
-  if (!start) PetscCall(MatSetValue(A, 1, 0, 0 / zero, INSERT_VALUES));
-  PetscCall(AssembleMat(A));
-  PetscCall(MakeKSP(A, KSPPREONLY, PCFASTPOISSON, &ksp, &pc));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason[0]));
-  PetscCall(ViewHas(pc, "has a NaN or Inf in row 1, column 0", &has));
-  PetscCall(Assemble(&o, da, A));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason[1]));
+  PetscCall(CreateSimple(2, 9, kinds[0], MATAIJ, &o, &s.da, &s.A));
+  PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
+  PetscCall(VecSet(s.b, 1));
+  PetscCall(MatGetOwnershipRange(s.A, &start, NULL));
+  if (!start) PetscCall(MatSetValue(s.A, 1, 0, 0 / zero, INSERT_VALUES));
+  PetscCall(AssembleMat(s.A));
+  PetscCall(MakeKSP(s.A, KSPPREONLY, PCFASTPOISSON, &s.ksp, &s.pc));
+  PetscCall(KSPSolve(s.ksp, s.b, s.x));
+  PetscCall(KSPGetConvergedReason(s.ksp, &reason[0]));
+  PetscCall(ViewHas(s.pc, "has a NaN or Inf in row 1, column 0", &has));
+  PetscCall(Assemble(&o, s.da, s.A));
+  PetscCall(KSPSolve(s.ksp, s.b, s.x));
+  PetscCall(KSPGetConvergedReason(s.ksp, &reason[1]));
   PetscCall(Claim(reason[0] == KSP_DIVERGED_PC_FAILED && has && reason[1] > 0,
                   "a NaN ends the solve, the view says where, repaired it is solved"));
   PetscCall(PetscFPTrapPop());
-  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 

@@ -192,32 +192,29 @@ int main(int argc, char **args)
     Problem p = {
         dim, {dim == 2 ? 150 : 31, dim == 2 ? 131 : 40, dim == 2 ? 1 : 28}, 0, 0, HELD_NONE, PETSC_FALSE, flat, growth};
     Poisson grid = {.dim = dim};
-    DM      da;
-    Mat     A;
-    Vec     b;
-    KSP     ksp;
+    System  s    = {0};
 
-    PetscCall(CreateDM(&p, &da));
-    PetscCall(DMCreateMatrix(da, &A));
-    PetscCall(MatCreateVecs(A, NULL, &b));
-    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-    PetscCall(KSPSetDM(ksp, da));
-    PetscCall(KCycleKSPSetDMInactive(ksp));
-    PetscCall(KSPSetType(ksp, KSPCG));
-    PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-    PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000));
-    PetscCall(KSPSetFromOptions(ksp));
+    PetscCall(CreateDM(&p, &s.da));
+    PetscCall(DMCreateMatrix(s.da, &s.A));
+    PetscCall(MatCreateVecs(s.A, NULL, &s.b));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &s.ksp));
+    PetscCall(KSPSetDM(s.ksp, s.da));
+    PetscCall(KCycleKSPSetDMInactive(s.ksp));
+    PetscCall(KSPSetType(s.ksp, KSPCG));
+    PetscCall(KSPSetNormType(s.ksp, KSP_NORM_UNPRECONDITIONED));
+    PetscCall(KSPSetTolerances(s.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000));
+    PetscCall(KSPSetFromOptions(s.ksp));
     for (size_t i = 0; i < (growth > 1 ? 3 : PETSC_STATIC_ARRAY_LENGTH(cases)); i++) {
       p.part     = cases[i].part;
       p.reaction = cases[i].reaction;
       p.held     = cases[i].held;
       p.columns  = columns;
-      PetscCall(PoissonAssembleRows(da, MakeRow, &p, A));
-      PetscCall(PoissonFill(&grid, da, b));
-      PetscCall(KSPSetOperators(ksp, A, A));
-      PetscCall(Solve(&p, da, ksp, A, b, cases[i].name));
+      PetscCall(PoissonAssembleRows(s.da, MakeRow, &p, s.A));
+      PetscCall(PoissonFill(&grid, s.da, s.b));
+      PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
+      PetscCall(Solve(&p, s.da, s.ksp, s.A, s.b, cases[i].name));
     }
-    PetscCall(DestroyAll(&ksp, &b, &A, &da));
+    PetscCall(SystemDestroy(&s));
   }
   PetscCall(PetscFinalize());
   return 0;

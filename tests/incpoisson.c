@@ -367,39 +367,36 @@ static PetscErrorCode TestProduct(MatType type)
 static PetscErrorCode SquareIterations(const Square *sq, PCIncPoissonPatternType pattern,
                                        PCIncPoissonScalingType scaling, PetscReal rtol, PetscInt *its)
 {
-  Mat                A;
-  Vec                x, b;
-  KSP                ksp;
-  PC                 pc;
+  System             s = {0};
   PetscInt           start, end;
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
-  PetscCall(SquareCreate(sq, &A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecGetOwnershipRange(x, &start, &end));
+  PetscCall(SquareCreate(sq, &s.A));
+  PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
+  PetscCall(VecGetOwnershipRange(s.x, &start, &end));
   for (PetscInt i = start; i < end; i++) {
     const PetscReal X = (i % sq->n + 0.5) / sq->n * PETSC_PI, Y = (i / sq->n + 0.5) / sq->n * PETSC_PI;
 
-    PetscCall(VecSetValue(x, i,
+    PetscCall(VecSetValue(s.x, i,
                           PetscCosReal(X) * PetscCosReal(Y) + 0.3 * PetscCosReal(2 * X) + 0.2 * PetscCosReal(3 * Y),
                           INSERT_VALUES));
   }
-  PetscCall(AssembleVec(x));
-  PetscCall(MatMult(A, x, b));
-  PetscCall(MakeKSP(A, KSPCG, PCINCPOISSON, &ksp, &pc));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(KSPSetTolerances(ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, 3000));
-  PetscCall(PCIncPoissonSetPattern(pc, pattern));
-  PetscCall(PCIncPoissonSetScaling(pc, scaling));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(AssembleVec(s.x));
+  PetscCall(MatMult(s.A, s.x, s.b));
+  PetscCall(MakeKSP(s.A, KSPCG, PCINCPOISSON, &s.ksp, &s.pc));
+  PetscCall(KSPSetNormType(s.ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(s.ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, 3000));
+  PetscCall(PCIncPoissonSetPattern(s.pc, pattern));
+  PetscCall(PCIncPoissonSetScaling(s.pc, scaling));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(KSPSolve(s.ksp, s.b, s.x));
+  PetscCall(KSPGetIterationNumber(s.ksp, its));
+  PetscCall(KSPGetConvergedReason(s.ksp, &reason));
   if (reason < 0) *its = 3000;
-  PetscCall(PetscInfo(ksp, "contrast %g, pattern %s, scaling %s: %" PetscInt_FMT "\n", (double)sq->contrast,
+  PetscCall(PetscInfo(s.ksp, "contrast %g, pattern %s, scaling %s: %" PetscInt_FMT "\n", (double)sq->contrast,
                       PCIncPoissonPatternTypes[pattern], PCIncPoissonScalingTypes[scaling], *its));
-  PetscCall(DestroyAll(&ksp, &x, &b, &A));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 
@@ -641,25 +638,22 @@ static PetscErrorCode TestStencil(void)
   KSPConvergedReason reason;
   PetscBool          says = PETSC_FALSE;
   PetscInt           start;
-  Mat                A;
-  Vec                x, b;
-  KSP                ksp;
-  PC                 pc;
+  System             s = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(CreateOnGrid(2, PETSC_FALSE, BOUNDARY_NEUMANN, 0, PetscDefined(USE_COMPLEX) ? MATAIJ : MATSTENCIL, &A));
-  PetscCall(MatGetOwnershipRange(A, &start, NULL));
-  if (!start) PetscCall(MatSetValue(A, 1, 0, 0 / zero, INSERT_VALUES));
-  PetscCall(AssembleMat(A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecSet(b, 1.0));
-  PetscCall(MakeKSP(A, KSPCG, PCINCPOISSON, &ksp, &pc));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(ViewSays(pc, "NaN or Inf in row 1", &says));
+  PetscCall(CreateOnGrid(2, PETSC_FALSE, BOUNDARY_NEUMANN, 0, PetscDefined(USE_COMPLEX) ? MATAIJ : MATSTENCIL, &s.A));
+  PetscCall(MatGetOwnershipRange(s.A, &start, NULL));
+  if (!start) PetscCall(MatSetValue(s.A, 1, 0, 0 / zero, INSERT_VALUES));
+  PetscCall(AssembleMat(s.A));
+  PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
+  PetscCall(VecSet(s.b, 1.0));
+  PetscCall(MakeKSP(s.A, KSPCG, PCINCPOISSON, &s.ksp, &s.pc));
+  PetscCall(KSPSolve(s.ksp, s.b, s.x));
+  PetscCall(KSPGetConvergedReason(s.ksp, &reason));
+  PetscCall(ViewSays(s.pc, "NaN or Inf in row 1", &says));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "NaN in a stencil: the solve fails: %s, the view names the row: %s\n",
                         reason == KSP_DIVERGED_PC_FAILED ? "yes" : "NO", says ? "yes" : "NO"));
-  PetscCall(DestroyAll(&ksp, &x, &b, &A));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 

@@ -117,32 +117,28 @@ static PetscErrorCode Measure(Kind kind, PetscInt dim, PetscInt n, MatType type,
   PetscLogDouble     before[2], setup[2], solve[2], grids;
   PetscBool          stencil;
   KSPConvergedReason reason;
-  DM                 da;
-  Mat                A;
-  Vec                b, x;
-  KSP                ksp;
-  PC                 pc;
+  System             s = {0};
 
   PetscFunctionBeginUser;
   PetscCall(PetscStrcmp(type, MATSTENCIL, &stencil));
-  PetscCall(Create(kind, dim, n, type, &da, &A, &b, &x, before));
+  PetscCall(Create(kind, dim, n, type, &s.da, &s.A, &s.b, &s.x, before));
   PetscCall(Usage(stencil ? setup : before));
-  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSetUp(ksp));
+  PetscCall(MakeKSP(s.A, KSPCG, PCKCYCLE, &s.ksp, &s.pc));
+  PetscCall(KSPSetTolerances(s.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(KSPSetUp(s.ksp));
   PetscCall(Usage(setup));
-  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPSolve(s.ksp, s.b, s.x));
   PetscCall(Usage(solve));
-  PetscCall(CoarseGrids(pc, &grids));
+  PetscCall(CoarseGrids(s.pc, &grids));
   m->setup = (setup[1] - before[0] - grids) / doubles;
   m->solve = (solve[1] - before[0] - grids) / doubles;
   m->held  = (solve[0] - before[0] - grids) / doubles;
   m->grids = grids / doubles;
   m->made  = (solve[0] - setup[0]) / doubles;
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(KSPGetConvergedReason(s.ksp, &reason));
   m->converged = (PetscBool)(reason > 0);
-  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 

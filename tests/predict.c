@@ -205,31 +205,27 @@ static PetscErrorCode Measure(const Case *c)
   PetscReal predicted, measured, norm[2];
   PetscBool yes;
   char      claim[128];
-  DM        da;
-  Mat       A;
-  Vec       x, b;
-  KSP       ksp;
-  PC        pc;
+  System    s = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(Create(c, 0, &da, &A, &x, &b));
-  PetscCall(CreateSolver(A, c->options, KSPRICHARDSON, &ksp, &pc));
-  PetscCall(PCKCyclePredictFactor(pc, &predicted));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
-  PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+  PetscCall(Create(c, 0, &s.da, &s.A, &s.x, &s.b));
+  PetscCall(CreateSolver(s.A, c->options, KSPRICHARDSON, &s.ksp, &s.pc));
+  PetscCall(PCKCyclePredictFactor(s.pc, &predicted));
+  PetscCall(KSPSetNormType(s.ksp, KSP_NORM_NONE));
+  PetscCall(KSPSetInitialGuessNonzero(s.ksp, PETSC_TRUE));
   for (int i = 0; i < 2; i++) {
-    PetscCall(KSPSetTolerances(ksp, 1e-90, 1e-290, PETSC_DEFAULT, i ? LAST - FIRST : FIRST));
-    PetscCall(KSPSolve(ksp, b, x));
-    PetscCall(VecNorm(x, NORM_2, &norm[i]));
+    PetscCall(KSPSetTolerances(s.ksp, 1e-90, 1e-290, PETSC_DEFAULT, i ? LAST - FIRST : FIRST));
+    PetscCall(KSPSolve(s.ksp, s.b, s.x));
+    PetscCall(VecNorm(s.x, NORM_2, &norm[i]));
   }
   measured = PetscPowReal(norm[1] / norm[0], 1.0 / (LAST - FIRST));
   yes      = (PetscBool)(PetscAbsReal(predicted - measured) < 0.01);
   if (!yes)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  predicted %g, measured %g\n", (double)predicted, (double)measured));
-  PetscCall(PetscInfo(ksp, "%s: predicted %g, measured %g\n", c->name, (double)predicted, (double)measured));
+  PetscCall(PetscInfo(s.ksp, "%s: predicted %g, measured %g\n", c->name, (double)predicted, (double)measured));
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: factor", c->name));
   PetscCall(Claim(yes, claim));
-  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 

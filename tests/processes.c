@@ -67,30 +67,26 @@ static PetscErrorCode Prepare(const Grid *g, DM da, Mat A, Vec b)
 /* -1: not converged, or to something else */
 static PetscErrorCode Iterations(const Grid *g, const char prefix[], PetscInt *its)
 {
-  DM                 da;
-  Mat                A;
-  Vec                b, x;
-  KSP                ksp;
-  PC                 pc;
+  System             s = {0};
   PetscReal          relative;
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
-  PetscCall(GridCreateDM(g, &da));
-  PetscCall(GridCreateMat(g, da, MATSTENCIL, &A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(Prepare(g, da, A, b));
-  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
-  PetscCall(KSPSetOptionsPrefix(ksp, prefix));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-50, 1e10, 100));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(RelativeResidual(A, b, x, &relative));
+  PetscCall(GridCreateDM(g, &s.da));
+  PetscCall(GridCreateMat(g, s.da, MATSTENCIL, &s.A));
+  PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
+  PetscCall(Prepare(g, s.da, s.A, s.b));
+  PetscCall(MakeKSP(s.A, KSPCG, PCKCYCLE, &s.ksp, &s.pc));
+  PetscCall(KSPSetOptionsPrefix(s.ksp, prefix));
+  PetscCall(KSPSetNormType(s.ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(s.ksp, 1e-8, 1e-50, 1e10, 100));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(KSPSolve(s.ksp, s.b, s.x));
+  PetscCall(KSPGetIterationNumber(s.ksp, its));
+  PetscCall(KSPGetConvergedReason(s.ksp, &reason));
+  PetscCall(RelativeResidual(s.A, s.b, s.x, &relative));
   if (reason <= 0 || relative > 2e-8) *its = -1;
-  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 
@@ -250,10 +246,7 @@ static PetscErrorCode Single(void)
 
     for (int end = BOUNDARY_STORED; end <= BOUNDARY_PERIODIC; end++) {
       Grid            g = {0};
-      DM              da;
-      Mat             A;
-      Vec             b, x;
-      KSP             ksp;
+      System          s = {0};
       MatNullSpace    left;
       const PetscBool attach = (PetscBool)(end == BOUNDARY_PERIODIC);
 
@@ -261,20 +254,20 @@ static PetscErrorCode Single(void)
       for (PetscInt d = 0; d < 3; d++) g.size[d] = (const PetscInt[]){21, 17, 1}[d];
       for (PetscInt d = 0; d < 3; d++) g.strength[d] = 1;
       GridSetBoundaries(&g, (GridBoundary)end);
-      PetscCall(GridCreateDM(&g, &da));
-      PetscCall(GridCreateMat(&g, da, i == 2 ? MATAIJ : MATSTENCIL, &A));
-      PetscCall(MatCreateVecs(A, &x, &b));
-      PetscCall(Prepare(&g, da, A, b));
-      if (!attach) PetscCall(MatSetNullSpace(A, NULL));
-      PetscCall(CreateSolver(A, "a_", options[i], &ksp));
+      PetscCall(GridCreateDM(&g, &s.da));
+      PetscCall(GridCreateMat(&g, s.da, i == 2 ? MATAIJ : MATSTENCIL, &s.A));
+      PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
+      PetscCall(Prepare(&g, s.da, s.A, s.b));
+      if (!attach) PetscCall(MatSetNullSpace(s.A, NULL));
+      PetscCall(CreateSolver(s.A, "a_", options[i], &s.ksp));
       PetscCall(PetscOptionsInsertString(NULL, "-a_pc_mg_levels 1"));
-      PetscCall(KSPSetFromOptions(ksp));
+      PetscCall(KSPSetFromOptions(s.ksp));
       for (int again = 0; again < 2; again++) {
-        PetscCall(Solve(ksp, b, x, &its[again]));
-        PetscCall(MatScale(A, 2.0));
+        PetscCall(Solve(s.ksp, s.b, s.x, &its[again]));
+        PetscCall(MatScale(s.A, 2.0));
       }
-      PetscCall(MatGetNullSpace(A, &left));
-      PetscCall(CoarseIs(ksp, "a_", "mg_coarse_", i >= 3 ? PCJACOBI : nprocs > 1 ? PCREDUNDANT : PCLU, &is));
+      PetscCall(MatGetNullSpace(s.A, &left));
+      PetscCall(CoarseIs(s.ksp, "a_", "mg_coarse_", i >= 3 ? PCJACOBI : nprocs > 1 ? PCREDUNDANT : PCLU, &is));
       good = (PetscBool)(good && is && its[0] == its[1] && (i == 3 ? its[0] > 20 : its[0] == 1) &&
                          (left != NULL) == attach);
       if (!good)
@@ -282,7 +275,7 @@ static PetscErrorCode Single(void)
             PETSC_COMM_WORLD,
             "  %s: %" PetscInt_FMT ", %" PetscInt_FMT " iterations, coarsest solver %s, null space %s\n",
             GridBoundaries[end], its[0], its[1], is ? "as it should be" : "another", left ? "attached" : "none"));
-      PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
+      PetscCall(SystemDestroy(&s));
     }
     PetscCall(Claim(good, claims[i]));
     PetscCall(PetscOptionsClearValue(NULL, "-a_mg_coarse_pc_type"));

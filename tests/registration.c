@@ -28,12 +28,16 @@ static PetscErrorCode Solve(PetscInt pass)
 
     PetscCall(MatSetValuesStencil(A, 1, &row, count, columns + first, values + first, INSERT_VALUES));
   }
-  PetscCall(AssembleMat(A));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1.0 / (PetscReal)((n + 1) * (n + 1))));
 
-  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &ksp, &pc));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCKCYCLE));
   PetscCall(PCKCycleSetKappa(pc, 3));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
@@ -45,7 +49,11 @@ static PetscErrorCode Solve(PetscInt pass)
                         "pass %" PetscInt_FMT ": kappa %" PetscInt_FMT ", converged: %s, largest value %.6f\n", pass,
                         kappa, reason > 0 ? "yes" : "no", (double)norm));
 
-  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&da));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,7 +65,8 @@ int main(int argc, char **argv)
   if (MPI_Init(&argc, &argv)) return 1;
   for (pass = 1; pass <= 2; pass++) {
     PetscFunctionBeginUser;
-    PetscCall(TestInitialize(&argc, &argv, help));
+    PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+    PetscCall(KCycleInitializePackage());
     PetscCall(KCycleInitializePackage()); /* calling it again does nothing */
     PetscCall(Solve(pass));
     PetscCall(PetscFinalize());

@@ -60,35 +60,31 @@ int main(int argc, char **argv)
   Problem   p       = {{24, 22, 20}, 0};
   PetscReal numbers = 0;
   PetscInt  its;
-  KSP       ksp;
-  PC        pc;
-  DM        da;
-  Mat       A;
-  Vec       b, x;
+  System    s = {0};
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-units", &p.units, NULL));
   PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
                          p.size[0], p.size[1], p.size[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL,
-                         NULL, &da));
-  PetscCall(DMSetUp(da));
-  PetscCall(DMCreateMatrix(da, &A));
-  PetscCall(PoissonAssembleRows(da, MakeRow, &p, A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecSet(x, 1));
-  PetscCall(MatMult(A, x, b));
-  PetscCall(VecSet(x, 0));
-  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &ksp, &pc));
-  PetscCall(PCSetDM(pc, da));
-  PetscCall(KSPSetTolerances(ksp, PetscRealConstant(1e-10), PETSC_DEFAULT, PETSC_DEFAULT, 50));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCall(CountNumbers(pc, &numbers));
+                         NULL, &s.da));
+  PetscCall(DMSetUp(s.da));
+  PetscCall(DMCreateMatrix(s.da, &s.A));
+  PetscCall(PoissonAssembleRows(s.da, MakeRow, &p, s.A));
+  PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
+  PetscCall(VecSet(s.x, 1));
+  PetscCall(MatMult(s.A, s.x, s.b));
+  PetscCall(VecSet(s.x, 0));
+  PetscCall(MakeKSP(s.A, NULL, PCKCYCLE, &s.ksp, &s.pc));
+  PetscCall(PCSetDM(s.pc, s.da));
+  PetscCall(KSPSetTolerances(s.ksp, PetscRealConstant(1e-10), PETSC_DEFAULT, PETSC_DEFAULT, 50));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(KSPSolve(s.ksp, s.b, s.x));
+  PetscCall(KSPGetIterationNumber(s.ksp, &its));
+  PetscCall(CountNumbers(s.pc, &numbers));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %d, the matrix is kept %s\n", (int)its,
                         numbers > 7 ? "whole" : "by half"));
-  PetscCall(DestroyAll(&ksp, &b, &x, &A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -61,11 +61,7 @@ static PetscErrorCode SolveOn(KSP ksp, Vec b, Vec x)
 /* The solver knows the matrix only; words are those of the error, if there is one */
 static PetscErrorCode Try(const Poisson *p, const PetscInt n[], Outcome *outcome, char words[])
 {
-  DM                 da;
-  KSP                ksp;
-  PC                 pc;
-  Mat                A;
-  Vec                b, x;
+  System             s = {0};
   PetscErrorCode     ierr;
   PetscBool          ours;
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
@@ -73,20 +69,20 @@ static PetscErrorCode Try(const Poisson *p, const PetscInt n[], Outcome *outcome
   PetscFunctionBeginUser;
   words[0] = 0;
   *outcome = IMPOSSIBLE;
-  PetscCall(CreateGrid(p, n, &da));
-  if (!da) PetscFunctionReturn(0);
-  PetscCall(DMCreateMatrix(da, &A));
-  PetscCall(PoissonAssemble(p, da, A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(PoissonFill(p, da, b));
-  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
-  PetscCall(KSPSetTolerances(ksp, 1e-6, 1e-12, PETSC_DEFAULT, 30));
-  KeepErrorOf(SolveOn(ksp, b, x), ierr, words);
-  if (!ierr) PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(CreateGrid(p, n, &s.da));
+  if (!s.da) PetscFunctionReturn(0);
+  PetscCall(DMCreateMatrix(s.da, &s.A));
+  PetscCall(PoissonAssemble(p, s.da, s.A));
+  PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
+  PetscCall(PoissonFill(p, s.da, s.b));
+  PetscCall(MakeKSP(s.A, KSPCG, PCKCYCLE, &s.ksp, &s.pc));
+  PetscCall(KSPSetTolerances(s.ksp, 1e-6, 1e-12, PETSC_DEFAULT, 30));
+  KeepErrorOf(SolveOn(s.ksp, s.b, s.x), ierr, words);
+  if (!ierr) PetscCall(KSPGetConvergedReason(s.ksp, &reason));
   PetscCall(PetscStrncmp(words, "PCKCYCLE cannot coarsen the ", 28, &ours));
   if (!ierr && reason > 0) *outcome = WORKS;
   else *outcome = ierr && ours ? REFUSED : FAILED;
-  PetscCall(DestroyAll(&ksp, &x, &b, &A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 

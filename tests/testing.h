@@ -146,6 +146,22 @@ static inline PetscErrorCode MakePC(Mat A, PCType type, PC *pc)
   PetscFunctionReturn(0);
 }
 
+/* A problem and its solver; what there is none of is NULL */
+typedef struct {
+  DM  da;
+  Mat A;
+  Vec b, x;
+  KSP ksp;
+  PC  pc; /* that of ksp */
+} System;
+
+static inline PetscErrorCode SystemDestroy(System *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DestroyAll(&s->ksp, &s->x, &s->b, &s->A, &s->da));
+  PetscFunctionReturn(0);
+}
+
 /* Norm of b - A x relative to that of b */
 static inline PetscErrorCode RelativeResidual(Mat A, Vec b, Vec x, PetscReal *relative)
 {

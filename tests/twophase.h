@@ -195,3 +195,12 @@ static inline PetscErrorCode TwoPhaseCreateKSP(Mat A, KSPType type, PetscReal rt
   PetscCall(PCSetType(inner, PCJACOBI));
   PetscFunctionReturn(0);
 }
+
+/* The problem with that solver */
+static inline PetscErrorCode TwoPhaseCreateSystem(const TwoPhase *t, KSPType type, PetscReal rtol, System *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TwoPhaseCreate(t, &s->da, &s->A, &s->b));
+  PetscCall(TwoPhaseCreateKSP(s->A, type, rtol, &s->ksp, &s->pc));
+  PetscFunctionReturn(0);
+}

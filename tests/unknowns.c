@@ -18,7 +18,7 @@ typedef struct {
   Mat      A;
   Vec      b, x, r;
   KSP      ksp;
-} System;
+} Equations;
 
 static PetscReal Conductivity(const Kind *kind, const PetscInt at[])
 {
@@ -28,7 +28,7 @@ static PetscReal Conductivity(const Kind *kind, const PetscInt at[])
 }
 
 /* Couplings of unknown u at a point with all unknowns at that on one side in a direction, or with what lies outside */
-static PetscErrorCode AddNeighbour(System *s, PetscInt u, const PetscInt at[], PetscInt d, PetscInt side)
+static PetscErrorCode AddNeighbour(Equations *s, PetscInt u, const PetscInt at[], PetscInt d, PetscInt side)
 {
   const Kind     *kind = &s->kind[u], *other = &s->kind[(u + 1) % s->dof];
   const PetscReal up = PetscMax(0, -(PetscReal)side * kind->wind[d]);
@@ -60,7 +60,7 @@ static PetscErrorCode AddNeighbour(System *s, PetscInt u, const PetscInt at[], P
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Assemble(System *s)
+static PetscErrorCode Assemble(Equations *s)
 {
   PetscInt at[3], start[3], n[3];
 
@@ -83,7 +83,7 @@ static PetscErrorCode Assemble(System *s)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Create(PetscInt dof, System *s)
+static PetscErrorCode Create(PetscInt dof, Equations *s)
 {
   PC pc;
 
@@ -111,7 +111,7 @@ static PetscErrorCode Create(PetscInt dof, System *s)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Destroy(System *s)
+static PetscErrorCode Destroy(Equations *s)
 {
   PetscFunctionBeginUser;
   PetscCall(DestroyAll(&s->ksp, &s->x, &s->b, &s->r, &s->A, &s->da));
@@ -119,7 +119,7 @@ static PetscErrorCode Destroy(System *s)
 }
 
 /* Solves, with b = A random, and says whether that took few iterations and the right levels */
-static PetscErrorCode Solve(System *s, PCKCycleHierarchyType hierarchy, PetscInt most, const char claim[])
+static PetscErrorCode Solve(Equations *s, PCKCycleHierarchyType hierarchy, PetscInt most, const char claim[])
 {
   KSPConvergedReason    reason;
   PCKCycleHierarchyType is;
@@ -149,7 +149,7 @@ static PetscErrorCode Solve(System *s, PCKCycleHierarchyType hierarchy, PetscInt
 }
 
 /* A closed part of a fluid: there is no solution to most right sides */
-static PetscErrorCode CreateClosed(System *s)
+static PetscErrorCode CreateClosed(Equations *s)
 {
   PetscFunctionBeginUser;
   PetscCall(Create(1, s));
@@ -168,7 +168,7 @@ static PetscErrorCode Right(PetscReal size, const char claim[])
   PetscReal          norm[2];
   PetscBool          warns = PETSC_FALSE;
   PetscErrorCode     ierr;
-  System             s;
+  Equations          s;
   PC                 pc;
 
   PetscFunctionBeginUser;
@@ -202,7 +202,7 @@ static PetscErrorCode Wrong(void)
   KSPConvergedReason reason;
   PetscBool          warns = PETSC_FALSE, check;
   PetscErrorCode     ierr;
-  System             s;
+  Equations          s;
   PC                 pc;
 
   PetscFunctionBeginUser;
@@ -230,7 +230,7 @@ static PetscErrorCode Wrong(void)
 }
 
 /* A pressure, with conductivities that jump, on flat cells, and a temperature that it transports */
-static void Transport(System *s, PetscReal wind)
+static void Transport(Equations *s, PetscReal wind)
 {
   s->kind[0].jump         = 1e4;
   s->kind[0].diffusion[2] = 50;
@@ -244,7 +244,7 @@ static void Transport(System *s, PetscReal wind)
 /* Hierarchies that are asked for */
 static PetscErrorCode Named(void)
 {
-  System s;
+  Equations s;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsSetValue(NULL, "-pc_kcycle_hierarchy", "grid"));
@@ -264,7 +264,7 @@ static PetscErrorCode Named(void)
 
 int main(int argc, char **argv)
 {
-  System    s;
+  Equations s;
   PC        pc;
   PetscBool has = PETSC_FALSE;
 

@@ -161,18 +161,15 @@ static PetscErrorCode TestIterations(void)
 
 static PetscErrorCode Says(Problem *p, const char words[], PetscBool *says)
 {
-  KSP ksp;
-  PC  pc;
-  DM  da;
-  Mat A;
+  System s = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(CreateMatrix(p, &da, &A));
-  PetscCall(CreateSolver(A, KSPGMRES, &ksp));
-  PetscCall(KSPSetUp(ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(ViewHas(pc, words, says));
-  PetscCall(DestroyAll(&ksp, &A, &da));
+  PetscCall(CreateMatrix(p, &s.da, &s.A));
+  PetscCall(CreateSolver(s.A, KSPGMRES, &s.ksp));
+  PetscCall(KSPSetUp(s.ksp));
+  PetscCall(KSPGetPC(s.ksp, &s.pc));
+  PetscCall(ViewHas(s.pc, words, says));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 
