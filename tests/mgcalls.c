@@ -34,36 +34,28 @@ static PetscErrorCode Smoother(PoissonSolver *p, PetscInt l, KSP *ksp, PC *pc)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SmootherPC(PoissonSolver *p, PCType type)
-{
-  KSP ksp;
-  PC  pc;
+/* A function that is one call; one of a smoother */
+#define CALL(name, call)                       \
+  static PetscErrorCode name(PoissonSolver *p) \
+  {                                            \
+    return call;                               \
+  }
+#define SMOOTHER_CALL(name, call)              \
+  static PetscErrorCode name(PoissonSolver *p) \
+  {                                            \
+    KSP ksp;                                   \
+    PC  pc;                                    \
+                                               \
+    PetscFunctionBeginUser;                    \
+    PetscCall(Smoother(p, 2, &ksp, &pc));      \
+    PetscCall(call);                           \
+    PetscFunctionReturn(0);                    \
+  }
 
-  PetscFunctionBeginUser;
-  PetscCall(Smoother(p, 2, &ksp, &pc));
-  PetscCall(PCSetType(pc, type));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode SmootherJacobi(PoissonSolver *p)
-{
-  return SmootherPC(p, PCJACOBI);
-}
-
-static PetscErrorCode SmootherSOR(PoissonSolver *p)
-{
-  return SmootherPC(p, PCSOR);
-}
-
-static PetscErrorCode SmootherBJacobi(PoissonSolver *p)
-{
-  return SmootherPC(p, PCBJACOBI);
-}
-
-static PetscErrorCode SmootherRelax(PoissonSolver *p)
-{
-  return SmootherPC(p, PCRELAX);
-}
+SMOOTHER_CALL(SmootherJacobi, PCSetType(pc, PCJACOBI))
+SMOOTHER_CALL(SmootherSOR, PCSetType(pc, PCSOR))
+SMOOTHER_CALL(SmootherBJacobi, PCSetType(pc, PCBJACOBI))
+SMOOTHER_CALL(SmootherRelax, PCSetType(pc, PCRELAX))
 
 static PetscErrorCode SmootherEisenstat(PoissonSolver *p)
 {
@@ -79,36 +71,10 @@ static PetscErrorCode SmootherEisenstat(PoissonSolver *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SmootherKSP(PoissonSolver *p, KSPType type)
-{
-  KSP ksp;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(Smoother(p, 2, &ksp, &pc));
-  PetscCall(KSPSetType(ksp, type));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode SmootherGMRES(PoissonSolver *p)
-{
-  return SmootherKSP(p, KSPGMRES);
-}
-
-static PetscErrorCode SmootherRichardson(PoissonSolver *p)
-{
-  return SmootherKSP(p, KSPRICHARDSON);
-}
-
-static PetscErrorCode SmootherChebyshev(PoissonSolver *p)
-{
-  return SmootherKSP(p, KSPCHEBYSHEV);
-}
-
-static PetscErrorCode SmootherPreonly(PoissonSolver *p)
-{
-  return SmootherKSP(p, KSPPREONLY);
-}
+SMOOTHER_CALL(SmootherGMRES, KSPSetType(ksp, KSPGMRES))
+SMOOTHER_CALL(SmootherRichardson, KSPSetType(ksp, KSPRICHARDSON))
+SMOOTHER_CALL(SmootherChebyshev, KSPSetType(ksp, KSPCHEBYSHEV))
+SMOOTHER_CALL(SmootherPreonly, KSPSetType(ksp, KSPPREONLY))
 
 static PetscErrorCode SmootherMonitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
 {
@@ -133,27 +99,8 @@ static PetscErrorCode MonitorSmoother(PoissonSolver *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode ResetSmoother(PoissonSolver *p)
-{
-  KSP ksp;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(Smoother(p, 2, &ksp, &pc));
-  PetscCall(KSPReset(ksp));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode ResetSmootherPC(PoissonSolver *p)
-{
-  KSP ksp;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(Smoother(p, 2, &ksp, &pc));
-  PetscCall(PCReset(pc));
-  PetscFunctionReturn(0);
-}
+SMOOTHER_CALL(ResetSmoother, KSPReset(ksp))
+SMOOTHER_CALL(ResetSmootherPC, PCReset(pc))
 
 static PetscErrorCode ReplaceSmootherPC(PoissonSolver *p)
 {
@@ -172,10 +119,7 @@ static PetscErrorCode ReplaceSmootherPC(PoissonSolver *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode FewerLevels(PoissonSolver *p)
-{
-  return PCMGSetLevels(p->pc, 3, NULL);
-}
+CALL(FewerLevels, PCMGSetLevels(p->pc, 3, NULL))
 
 static PetscErrorCode FewerThenMoreLevels(PoissonSolver *p)
 {
@@ -188,10 +132,7 @@ static PetscErrorCode FewerThenMoreLevels(PoissonSolver *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode TooManyLevels(PoissonSolver *p)
-{
-  return PCMGSetLevels(p->pc, 12, NULL);
-}
+CALL(TooManyLevels, PCMGSetLevels(p->pc, 12, NULL))
 
 static PetscErrorCode LevelsByOptions(PoissonSolver *p)
 {
@@ -223,10 +164,7 @@ static PetscErrorCode SmootherDown(PoissonSolver *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode DistinctSmoothers(PoissonSolver *p)
-{
-  return PCMGSetDistinctSmoothUp(p->pc);
-}
+CALL(DistinctSmoothers, PCMGSetDistinctSmoothUp(p->pc))
 
 static PetscErrorCode CoarseSolver(PoissonSolver *p)
 {
@@ -243,71 +181,20 @@ static PetscErrorCode CoarseSolver(PoissonSolver *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Full(PoissonSolver *p)
-{
-  return PCMGSetType(p->pc, PC_MG_FULL);
-}
+CALL(Full, PCMGSetType(p->pc, PC_MG_FULL))
+CALL(Additive, PCMGSetType(p->pc, PC_MG_ADDITIVE))
+CALL(Kaskade, PCMGSetType(p->pc, PC_MG_KASKADE))
+CALL(CycleType, PCMGSetCycleType(p->pc, PC_MG_CYCLE_W))
+CALL(CycleTypeOnLevel, PCMGSetCycleTypeOnLevel(p->pc, 2, PC_MG_CYCLE_W))
+CALL(NumberSmooth, PCMGSetNumberSmooth(p->pc, 3))
 
-static PetscErrorCode Additive(PoissonSolver *p)
-{
-  return PCMGSetType(p->pc, PC_MG_ADDITIVE);
-}
+SMOOTHER_CALL(NumberSmoothZero, KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 0))
 
-static PetscErrorCode Kaskade(PoissonSolver *p)
-{
-  return PCMGSetType(p->pc, PC_MG_KASKADE);
-}
-
-static PetscErrorCode CycleType(PoissonSolver *p)
-{
-  return PCMGSetCycleType(p->pc, PC_MG_CYCLE_W);
-}
-
-static PetscErrorCode CycleTypeOnLevel(PoissonSolver *p)
-{
-  return PCMGSetCycleTypeOnLevel(p->pc, 2, PC_MG_CYCLE_W);
-}
-
-static PetscErrorCode NumberSmooth(PoissonSolver *p)
-{
-  return PCMGSetNumberSmooth(p->pc, 3);
-}
-
-static PetscErrorCode NumberSmoothZero(PoissonSolver *p)
-{
-  KSP ksp;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(Smoother(p, 2, &ksp, &pc));
-  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 0));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode TwoCycles(PoissonSolver *p)
-{
-  return PCMGMultiplicativeSetCycles(p->pc, 2);
-}
-
-static PetscErrorCode GalerkinBoth(PoissonSolver *p)
-{
-  return PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_BOTH);
-}
-
-static PetscErrorCode GalerkinPmat(PoissonSolver *p)
-{
-  return PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_PMAT);
-}
-
-static PetscErrorCode GalerkinNone(PoissonSolver *p)
-{
-  return PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_NONE);
-}
-
-static PetscErrorCode GalerkinExternal(PoissonSolver *p)
-{
-  return PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_EXTERNAL);
-}
+CALL(TwoCycles, PCMGMultiplicativeSetCycles(p->pc, 2))
+CALL(GalerkinBoth, PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_BOTH))
+CALL(GalerkinPmat, PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_PMAT))
+CALL(GalerkinNone, PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_NONE))
+CALL(GalerkinExternal, PCMGSetGalerkin(p->pc, PC_MG_GALERKIN_EXTERNAL))
 
 static PetscErrorCode Interpolation(PoissonSolver *p)
 {
@@ -381,20 +268,17 @@ static PetscErrorCode Residual(PoissonSolver *p)
 
 static PetscErrorCode LevelVectors(PoissonSolver *p)
 {
+  PetscErrorCode (*const set[3])(PC, PetscInt, Vec) = {PCMGSetRhs, PCMGSetX, PCMGSetR};
   Mat P;
   Vec v;
 
   PetscFunctionBeginUser;
   PetscCall(PCMGGetInterpolation(p->pc, 3, &P));
-  PetscCall(MatCreateVecs(P, &v, NULL));
-  PetscCall(PCMGSetRhs(p->pc, 2, v));
-  PetscCall(VecDestroy(&v));
-  PetscCall(MatCreateVecs(P, &v, NULL));
-  PetscCall(PCMGSetX(p->pc, 2, v));
-  PetscCall(VecDestroy(&v));
-  PetscCall(MatCreateVecs(P, &v, NULL));
-  PetscCall(PCMGSetR(p->pc, 2, v));
-  PetscCall(VecDestroy(&v));
+  for (int i = 0; i < 3; i++) {
+    PetscCall(MatCreateVecs(P, &v, NULL));
+    PetscCall((*set[i])(p->pc, 2, v));
+    PetscCall(VecDestroy(&v));
+  }
   PetscFunctionReturn(0);
 }
 
@@ -427,10 +311,7 @@ static PetscErrorCode LevelOperators(PoissonSolver *p)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode AdaptInterpolation(PoissonSolver *p)
-{
-  return PCMGSetAdaptInterpolation(p->pc, PETSC_TRUE);
-}
+CALL(AdaptInterpolation, PCMGSetAdaptInterpolation(p->pc, PETSC_TRUE))
 
 static PetscErrorCode Getters(PoissonSolver *p)
 {

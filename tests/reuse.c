@@ -114,14 +114,51 @@ static PetscErrorCode Solve(Case *c, KSP ksp, Residuals *residuals)
   PetscFunctionReturn(0);
 }
 
-/* The first solve of the solver that is used again */
-static PetscErrorCode Begin(Case *c)
+/* The solver that is used again */
+static PetscErrorCode Create(Case *c, PetscReal anisotropy)
 {
   PetscFunctionBeginUser;
   PetscCall(CreateGrid(c));
-  PetscCall(CreateOperator(c, 1.0, &c->A));
+  PetscCall(CreateOperator(c, anisotropy, &c->A));
   PetscCall(CreateSolver(c, c->A, &c->ksp, &c->pc));
+  PetscFunctionReturn(0);
+}
+
+/* ... and its first solve */
+static PetscErrorCode Begin(Case *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(Create(c, 1.0));
   PetscCall(Solve(c, c->ksp, &c->first));
+  PetscFunctionReturn(0);
+}
+
+/* What a solver that was reset has to be given again */
+static PetscErrorCode SetOperators(Case *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
+  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
+  PetscFunctionReturn(0);
+}
+
+/* Another matrix, which the solver is to be given */
+static PetscErrorCode ReplaceOperator(Case *c, PetscReal anisotropy)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatDestroy(&c->A));
+  PetscCall(CreateOperator(c, anisotropy, &c->A));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode SetUpFails(Case *c, const char claim[])
+{
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSolve(c->ksp, c->b, c->x));
+  PetscCall(KSPGetConvergedReason(c->ksp, &reason));
+  PetscCall(Claim(reason == KSP_DIVERGED_PC_FAILED, claim));
   PetscFunctionReturn(0);
 }
 
@@ -213,14 +250,12 @@ static PetscErrorCode Far(Case *c)
   PetscCall(ChangeValues(c, 1.0));
   PetscCall(CoupleFar(c, 0.7));
   PetscCall(Compare(c, 0, "changed values after it"));
-  PetscCall(MatDestroy(&c->A));
-  PetscCall(CreateOperator(c, 2.0, &c->A));
+  PetscCall(ReplaceOperator(c, 2.0));
   PetscCall(CoupleFar(c, 0));
   PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
   PetscCall(Solve(c, c->ksp, &c->again));
   PetscCall(KSPReset(c->ksp));
-  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
-  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
+  PetscCall(SetOperators(c));
   PetscCall(Compare(c, 0, "zeros are at the places outside the stencil"));
   PetscCall(CoupleFar(c, 0.3));
   PetscCall(Compare(c, 0, "then they are no zeros"));
@@ -247,12 +282,10 @@ static PetscErrorCode OtherMatrix(Case *c)
 {
   PetscFunctionBeginUser;
   PetscCall(Begin(c));
-  PetscCall(MatDestroy(&c->A));
-  PetscCall(CreateOperator(c, 5.0, &c->A));
+  PetscCall(ReplaceOperator(c, 5.0));
   PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
   PetscCall(Compare(c, 0, "another matrix"));
-  PetscCall(MatDestroy(&c->A));
-  PetscCall(CreateOperator(c, 2.0, &c->A));
+  PetscCall(ReplaceOperator(c, 2.0));
   PetscCall(ChangePattern(c, c->A));
   PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
   PetscCall(Compare(c, 0, "another matrix with another pattern"));
@@ -314,22 +347,18 @@ static PetscErrorCode Reset(Case *c)
   PetscFunctionBeginUser;
   PetscCall(Begin(c));
   PetscCall(KSPReset(c->ksp));
-  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
-  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
+  PetscCall(SetOperators(c));
   PetscCall(Compare(c, 0, "after KSPReset()"));
   PetscCall(PCReset(c->pc));
-  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
-  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
+  PetscCall(SetOperators(c));
   PetscCall(Compare(c, 0, "after PCReset()"));
   PetscCall(KSPReset(c->ksp));
   PetscCall(ChangeGrid(c, 17));
-  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
-  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
+  PetscCall(SetOperators(c));
   PetscCall(Compare(c, 0, "on a smaller grid"));
   PetscCall(KSPReset(c->ksp));
   PetscCall(ChangeGrid(c, 65));
-  PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
-  if (c->user) PetscCall(PoissonGiveInterpolations(NULL, c->da, c->pc, 4));
+  PetscCall(SetOperators(c));
   PetscCall(Compare(c, 0, "on a larger grid"));
   PetscCall(End(c));
   c->p.n = n;
@@ -355,13 +384,10 @@ static PetscErrorCode SingleLevel(Case *c)
   PetscFunctionBeginUser;
   c->user    = PETSC_FALSE;
   c->ksptype = KSPPREONLY;
-  PetscCall(CreateGrid(c));
-  PetscCall(CreateOperator(c, 1.0, &c->A));
-  PetscCall(CreateSolver(c, c->A, &c->ksp, &c->pc));
+  PetscCall(Create(c, 1.0));
   PetscCall(PCKCycleSetHierarchy(c->pc, PC_KCYCLE_HIERARCHY_SINGLE));
   PetscCall(SolveAlone(c, "a single level"));
-  PetscCall(MatDestroy(&c->A));
-  PetscCall(CreateOperator(c, 5.0, &c->A));
+  PetscCall(ReplaceOperator(c, 5.0));
   PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
   PetscCall(SolveAlone(c, "with another matrix"));
   PetscCall(ChangeValues(c, 2.0));
@@ -470,22 +496,14 @@ static PetscErrorCode Kappa(Case *c)
 /* Set-up fails, with the solve and not with an error, until the values are repaired */
 static PetscErrorCode Repair(Case *c)
 {
-  KSPConvergedReason reason;
-
   PetscFunctionBeginUser;
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF)); /* bad numbers are what this is about */
-  PetscCall(CreateGrid(c));
-  PetscCall(CreateOperator(c, INFINITY, &c->A));
-  PetscCall(CreateSolver(c, c->A, &c->ksp, &c->pc));
-  PetscCall(KSPSolve(c->ksp, c->b, c->x));
-  PetscCall(KSPGetConvergedReason(c->ksp, &reason));
-  PetscCall(Claim(reason == KSP_DIVERGED_PC_FAILED, "set-up fails"));
+  PetscCall(Create(c, INFINITY));
+  PetscCall(SetUpFails(c, "set-up fails"));
   PetscCall(ChangeValues(c, 3.0));
   PetscCall(Compare(c, 0, "repaired values"));
   PetscCall(ChangeValues(c, INFINITY));
-  PetscCall(KSPSolve(c->ksp, c->b, c->x));
-  PetscCall(KSPGetConvergedReason(c->ksp, &reason));
-  PetscCall(Claim(reason == KSP_DIVERGED_PC_FAILED, "set-up fails when there is a hierarchy, too"));
+  PetscCall(SetUpFails(c, "set-up fails when there is a hierarchy, too"));
   PetscCall(ChangeValues(c, 2.0));
   PetscCall(Compare(c, 0, "repaired again"));
   PetscCall(End(c));
@@ -496,9 +514,8 @@ static PetscErrorCode Repair(Case *c)
 /* The first operator is a stencil of the program, and its set-up fails; the next one is another matrix */
 static PetscErrorCode Strangers(Case *c)
 {
-  Mat                stencil;
-  KSPConvergedReason reason;
-  PetscReal          norm;
+  Mat       stencil;
+  PetscReal norm;
 
   PetscFunctionBeginUser;
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF)); /* a zero operator is what this is about */
@@ -508,9 +525,7 @@ static PetscErrorCode Strangers(Case *c)
   PetscCall(PoissonAssemble(&c->p, c->da, stencil));
   PetscCall(MatScale(stencil, 0));
   PetscCall(CreateSolver(c, stencil, &c->ksp, &c->pc));
-  PetscCall(KSPSolve(c->ksp, c->b, c->x));
-  PetscCall(KSPGetConvergedReason(c->ksp, &reason));
-  PetscCall(Claim(reason == KSP_DIVERGED_PC_FAILED, "set-up fails with a stencil of the program"));
+  PetscCall(SetUpFails(c, "set-up fails with a stencil of the program"));
   PetscCall(DMSetMatType(c->da, MATAIJ));
   PetscCall(CreateOperator(c, 1.0, &c->A));
   PetscCall(KSPSetOperators(c->ksp, c->A, c->A));
@@ -563,9 +578,7 @@ static PetscErrorCode Types(Case *c)
 
   PetscFunctionBeginUser;
   c->ksptype = KSPRICHARDSON;
-  PetscCall(CreateGrid(c));
-  PetscCall(CreateOperator(c, 1.0, &c->A));
-  PetscCall(CreateSolver(c, c->A, &c->ksp, &c->pc));
+  PetscCall(Create(c, 1.0));
   PetscCall(Richardson(c, c->ksp, &c->first));
   for (PetscInt i = 0; i < 6; i++) {
     PetscCall(PCMGSetType(c->pc, type[i]));
@@ -593,9 +606,7 @@ static PetscErrorCode Types(Case *c)
 static PetscErrorCode Hierarchies(Case *c)
 {
   PetscFunctionBeginUser;
-  PetscCall(CreateGrid(c));
-  PetscCall(CreateOperator(c, 1.0, &c->A));
-  PetscCall(CreateSolver(c, c->A, &c->ksp, &c->pc));
+  PetscCall(Create(c, 1.0));
   PetscCall(PCKCycleSetHierarchy(c->pc, PC_KCYCLE_HIERARCHY_GAMG));
   PetscCall(KSPSetFromOptions(c->ksp));
   PetscCall(PCKCycleSetHierarchy(c->pc, PC_KCYCLE_HIERARCHY_AUTO));
