@@ -265,7 +265,7 @@ static PetscErrorCode RunAll(PetscInt n, const Case cases[], PetscErrorCode (*ru
     PetscCall(PetscOptionsPop());
     PetscCall(PetscOptionsDestroy(&options));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", claim, holds ? "yes" : "NO"));
+  PetscCall(ClaimThat(holds, "%s", claim));
   PetscFunctionReturn(0);
 }
 

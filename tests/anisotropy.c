@@ -121,8 +121,7 @@ static PetscErrorCode TestChoice(Stretched *s, const char precision[])
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(others); i++) {
     PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s", precision, others[i]));
     PetscCall(Solve(s, options, "redblack", &its, &has));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "  more with %s", others[i]));
-    PetscCall(Claim(has && its > lines + 1, claim));
+    PetscCall(ClaimThat(has && its > lines + 1, "  more with %s", others[i]));
   }
   PetscFunctionReturn(0);
 }
@@ -237,8 +236,8 @@ static PetscErrorCode TestDirections(Stretched *s)
     PetscCall(VecNorm(x, NORM_2, &norm[0]));
     PetscCall(VecAXPY(x, -1, y));
     PetscCall(VecNorm(x, NORM_2, &norm[1]));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "alternating lines, directions \"%s\"", directions[i]));
-    PetscCall(Claim(norm[0] > 0 && norm[1] <= 1e-13 * norm[0], claim));
+    PetscCall(
+        ClaimThat(norm[0] > 0 && norm[1] <= 1e-13 * norm[0], "alternating lines, directions \"%s\"", directions[i]));
   }
   PetscCall(DestroyAll(&b, &x, &y, &A, &da));
   PetscFunctionReturn(0);
@@ -258,9 +257,7 @@ static PetscErrorCode Refuses(Mat A, const char type[], const char directions[],
   if (!ierr) ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(said, words, &found));
-  PetscCall(
-      PetscSNPrintf(claim, sizeof(claim), "%s with directions \"%s\" is an error that says so", type, directions));
-  PetscCall(Claim(ierr && found, claim));
+  PetscCall(ClaimThat(ierr && found, "%s with directions \"%s\" is an error that says so", type, directions));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", said));
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(0);

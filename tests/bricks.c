@@ -81,7 +81,7 @@ static PetscErrorCode Create(const Wall *w, Mat *A)
 static PetscErrorCode Claim(const char what[], const char claim[], PetscBool yes)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s: %s\n", what, claim, yes ? "yes" : "NO"));
+  PetscCall(ClaimThat(yes, "%s: %s", what, claim));
   PetscFunctionReturn(0);
 }
 

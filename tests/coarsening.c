@@ -106,13 +106,12 @@ static PetscErrorCode Directions(void)
     DM       da;
     PC       pc;
     PetscInt size[2];
-    char     claim[128];
 
     PetscCall(CreateLevels(&p, "", &da, &pc));
     PetscCall(LevelSize(pc, 1, size));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "couplings %g : %g: coarsened in %s%s", (double)p.strength[0],
-                            (double)p.strength[1], cases[i].size[0] < 48 ? "x" : "", cases[i].size[1] < 64 ? "y" : ""));
-    PetscCall(Claim(size[0] == cases[i].size[0] && size[1] == cases[i].size[1], claim));
+    PetscCall(ClaimThat(size[0] == cases[i].size[0] && size[1] == cases[i].size[1],
+                        "couplings %g : %g: coarsened in %s%s", (double)p.strength[0], (double)p.strength[1],
+                        cases[i].size[0] < 48 ? "x" : "", cases[i].size[1] < 64 ? "y" : ""));
     PetscCall(DestroyAll(&pc, &da));
   }
   PetscFunctionReturn(0);
@@ -312,16 +311,15 @@ static PetscErrorCode Assembled(void)
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     PetscBool even, odd;
-    char      claim[128];
 
     PetscCall(IsAssembled(cases[i].low, cases[i].high, 24, &even));
     PetscCall(IsAssembled(cases[i].low, cases[i].high, 25, &odd));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s-%s, coarse operators of the program: for %s numbers of points",
-                            GridBoundaries[cases[i].low], GridBoundaries[cases[i].high],
-                            cases[i].even  ? (cases[i].odd ? "all" : "even")
-                            : cases[i].odd ? "odd"
-                                           : "no"));
-    PetscCall(Claim(even == cases[i].even && odd == cases[i].odd, claim));
+    PetscCall(ClaimThat(even == cases[i].even && odd == cases[i].odd,
+                        "%s-%s, coarse operators of the program: for %s numbers of points",
+                        GridBoundaries[cases[i].low], GridBoundaries[cases[i].high],
+                        cases[i].even  ? (cases[i].odd ? "all" : "even")
+                        : cases[i].odd ? "odd"
+                                       : "no"));
   }
   PetscFunctionReturn(0);
 }

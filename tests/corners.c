@@ -97,8 +97,7 @@ int main(int argc, char **argv)
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCSetUp(pc));
   PetscCall(Difference(pc, dim, &difference));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "weights of each coarse point add up to %d: %s\n", 1 << dim,
-                        difference < 1e-12 ? "yes" : "NO"));
+  PetscCall(ClaimThat(difference < 1e-12, "weights of each coarse point add up to %d", 1 << dim));
   PetscCall(DestroyAll(&pc, &A, &da));
   PetscCall(PetscFinalize());
   return 0;

@@ -100,10 +100,8 @@ static PetscErrorCode Compare(const Case *c)
     PetscCall(VecAXPY(x[i], -1, x[0]));
     PetscCall(VecNorm(x[i], NORM_2, &apart[i]));
   }
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: counting changes nothing", c->name));
-  PetscCall(Claim(its[0][NSOLVES - 1] > 3 && same[1] && apart[1] == 0, claim));
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: norms are those of PCMG's residuals", c->name));
-  PetscCall(Claim(same[2] && apart[2] < 1e-10 * size, claim));
+  PetscCall(ClaimThat(its[0][NSOLVES - 1] > 3 && same[1] && apart[1] == 0, "%s: counting changes nothing", c->name));
+  PetscCall(ClaimThat(same[2] && apart[2] < 1e-10 * size, "%s: norms are those of PCMG's residuals", c->name));
   for (int i = 0; i < 3; i++) PetscCall(VecDestroy(&x[i]));
   PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);

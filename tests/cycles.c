@@ -137,8 +137,7 @@ static PetscErrorCode CompareWithHand(PC mg, PC kcycle, Vec b, Vec x, PetscInt k
   PetscCall(VecNorm(x, NORM_2, &norm));
   PetscCall(VecAXPY(x, -1.0, lv.x[n - 1]));
   PetscCall(VecNorm(x, NORM_2, &difference));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "kappa %" PetscInt_FMT " is the cycle written out by hand: %s\n", kappa,
-                        difference <= 1e-14 * norm ? "yes" : "NO"));
+  PetscCall(ClaimThat(difference <= 1e-14 * norm, "kappa %" PetscInt_FMT " is the cycle written out by hand", kappa));
   PetscCall(LevelsDestroy(&lv));
   PetscFunctionReturn(0);
 }
@@ -158,8 +157,7 @@ static PetscErrorCode CheckAdjoint(PC pc, Vec u, Vec v, const char name[])
   PetscCall(VecTDot(u, Mv, &right));
   PetscCall(VecNorm(Mu, NORM_2, &norm));
   PetscCall(VecNorm(v, NORM_2, &scale));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: transpose is the adjoint: %s\n", name,
-                        PetscAbsScalar(left - right) <= 1e-12 * norm * scale ? "yes" : "NO"));
+  PetscCall(ClaimThat(PetscAbsScalar(left - right) <= 1e-12 * norm * scale, "%s: transpose is the adjoint", name));
   PetscCall(DestroyAll(&Mu, &Mv));
   PetscFunctionReturn(0);
 }

@@ -67,10 +67,10 @@ static PetscErrorCode LookAtLabels(const TwoPhase *t, DM da, PC pc, const char n
     else count[label]++;
   }
   for (PetscInt l = 0; l < number; l++) least = PetscMin(least, count[l]);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "%s, %" PetscInt_FMT "D: %" PetscInt_FMT " subdomains, at least %" PetscInt_FMT
-                        " unknowns, digest %" PetscInt_FMT ", all labels used: %s\n",
-                        name, t->dim, number, least, digest, sound && least > 0 ? "yes" : "NO"));
+  PetscCall(ClaimThat(sound && least > 0,
+                      "%s, %" PetscInt_FMT "D: %" PetscInt_FMT " subdomains, at least %" PetscInt_FMT
+                      " unknowns, digest %" PetscInt_FMT ", all labels used",
+                      name, t->dim, number, least, digest));
   PetscCall(PetscFree(count));
   PetscCall(VecRestoreArrayRead(all, &a));
   PetscCall(VecDestroy(&all));
@@ -489,11 +489,10 @@ static PetscErrorCode Table(PetscBool withblocks)
       }
       PetscCall(KSPSetFromOptions(ksp));
       PetscCall(Iterations(ksp, b, &its));
-      PetscCall(PetscPrintf(
-          PETSC_COMM_WORLD,
-          "%s %" PetscInt_FMT " x %" PetscInt_FMT ", %s: %" PetscInt_FMT " iterations, give or take one: %s\n",
-          PCDeflSubTypes[rows[i].type], rows[i].x, PetscMax(rows[i].y, 1), blocks ? "64 blocks" : "Jacobi", expected,
-          PetscAbsInt(its - expected) <= 1 ? "yes" : "NO"));
+      PetscCall(ClaimThat(
+          PetscAbsInt(its - expected) <= 1,
+          "%s %" PetscInt_FMT " x %" PetscInt_FMT ", %s: %" PetscInt_FMT " iterations, give or take one",
+          PCDeflSubTypes[rows[i].type], rows[i].x, PetscMax(rows[i].y, 1), blocks ? "64 blocks" : "Jacobi", expected));
       if (PetscAbsInt(its - expected) > 1)
         PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it needs %" PetscInt_FMT "\n", its));
       PetscCall(KSPDestroy(&ksp));

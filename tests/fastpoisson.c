@@ -266,8 +266,8 @@ static PetscErrorCode TestEnds(PetscInt dim, PetscInt cases, MatType type)
     o.factor = factors[c / 2 % 4];
     PetscCall(TestCase(&o, type, &most));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, %" PetscInt_FMT " operators, errors below 1e-12: %s\n",
-                        dim, cases, most <= 1e-12 ? "yes" : "NO"));
+  PetscCall(
+      ClaimThat(most <= 1e-12, "%" PetscInt_FMT "D, %" PetscInt_FMT " operators, errors below 1e-12", dim, cases));
   PetscFunctionReturn(0);
 }
 

@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     PetscCall(GridDistribute(&g, &possible));
     if (possible) PetscCall(Compare(&g, rounding, transpose, again, &wrong));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "with ghost points as without: %s\n", wrong ? "NO" : "yes"));
+  PetscCall(Claim(!wrong, "with ghost points as without"));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -138,7 +138,6 @@ static PetscErrorCode Solve(const Problem *p, DM da, KSP ksp, Mat A, Vec b, cons
   PetscBool          said = PETSC_FALSE, lines = PETSC_FALSE;
   Vec                x;
   PC                 pc;
-  char               claim[128];
   const PetscInt     most = p->growth > 1 ? MAX_ITS_STRETCHED : MAX_ITS;
 
   PetscFunctionBeginUser;
@@ -152,8 +151,8 @@ static PetscErrorCode Solve(const Problem *p, DM da, KSP ksp, Mat A, Vec b, cons
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                           "NO: %s, %" PetscInt_FMT " iterations, true residual %g, error of inactive cells %g\n",
                           KSPConvergedReasons[reason], its, (double)residual, (double)error));
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s in %" PetscInt_FMT "D", name, p->dim));
-  PetscCall(Claim(reason > 0 && its <= most && residual <= 1e-7 && error <= 1e-6, claim));
+  PetscCall(ClaimThat(reason > 0 && its <= most && residual <= 1e-7 && error <= 1e-6, "%s in %" PetscInt_FMT "D", name,
+                      p->dim));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(ViewHas(pc, "interpolation with inactive points", &said));
   PetscCall(Claim(said == (p->held != HELD_ALL), "  -ksp_view says whether they are on coarser levels"));

@@ -576,8 +576,7 @@ static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPatternType pattern, 
   PetscCall(CreatePC(A, pattern, scaling, &pc));
   KeepErrorOf(PCSetUp(pc), ierr, words);
   PetscCall(PetscStrstr(words, expected, &found));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "pattern %s: an error with \"%s\": %s\n", PCIncPoissonPatternTypes[pattern],
-                        expected, ierr && found ? "yes" : "NO"));
+  PetscCall(ClaimThat(ierr && found, "pattern %s: an error with \"%s\"", PCIncPoissonPatternTypes[pattern], expected));
   if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
   PetscCall(DestroyAll(&pc, &A));
   PetscFunctionReturn(0);

@@ -279,9 +279,8 @@ static PetscErrorCode TestReactions(Problem *p, Boundary boundary, PetscBool sho
           PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  reaction %g: %" PetscInt_FMT "\n", (double)reactions[r], its));
         most = PetscMax(most, its);
       }
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "couplings: %s, reactions: %s, %s: at most 15 iterations: %s\n",
-                            Fields[p->field], i ? Fields[p->reactive] : "everywhere", Boundaries[boundary],
-                            most <= 15 ? "yes" : "NO"));
+      PetscCall(ClaimThat(most <= 15, "couplings: %s, reactions: %s, %s: at most 15 iterations", Fields[p->field],
+                          i ? Fields[p->reactive] : "everywhere", Boundaries[boundary]));
     }
   }
   PetscFunctionReturn(0);
@@ -325,10 +324,9 @@ static PetscErrorCode TestSizes(void)
     PetscInt       its;
 
     PetscCall(Iterations(PETSC_COMM_WORLD, p, &its));
-    PetscCall(
-        PetscPrintf(PETSC_COMM_WORLD,
-                    "%s, %s, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": at most 12 iterations: %s\n",
-                    Fields[p->field], Boundaries[p->boundary], p->n[0], p->n[1], p->n[2], its <= 12 ? "yes" : "NO"));
+    PetscCall(ClaimThat(its <= 12,
+                        "%s, %s, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": at most 12 iterations",
+                        Fields[p->field], Boundaries[p->boundary], p->n[0], p->n[1], p->n[2]));
   }
   PetscFunctionReturn(0);
 }
@@ -438,8 +436,7 @@ static PetscErrorCode TestSeen(Problem *p)
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "corrected behind a sweep: the block: %s, plates: %" PetscInt_FMT " of 2\n",
                         block ? "yes" : "no", plates));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "at most 12 iterations: %s\n",
-                        PetscMax(PetscMax(its[0], its[1]), its[2]) <= 12 ? "yes" : "NO"));
+  PetscCall(Claim(PetscMax(PetscMax(its[0], its[1]), its[2]) <= 12, "at most 12 iterations"));
   PetscFunctionReturn(0);
 }
 
@@ -460,8 +457,7 @@ static PetscErrorCode CheckAdjoint(PC pc, PetscBool transposed, Vec u, Vec v, co
   PetscCall(VecTDot(u, Mv, &right));
   PetscCall(VecNorm(Mu, NORM_2, &size[0]));
   PetscCall(VecNorm(v, NORM_2, &size[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", name,
-                        PetscAbsScalar(left - right) <= 1e-9 * size[0] * size[1] ? "yes" : "NO"));
+  PetscCall(ClaimThat(PetscAbsScalar(left - right) <= 1e-9 * size[0] * size[1], "%s", name));
   PetscCall(DestroyAll(&Mu, &Mv));
   PetscFunctionReturn(0);
 }
@@ -523,8 +519,7 @@ static PetscErrorCode TestChoices(Problem *p)
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = PCSetUp(pc);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "clusters behind Chebyshev polynomials are refused: %s\n",
-                        ierr == PETSC_ERR_ARG_INCOMP ? "yes" : "NO"));
+  PetscCall(Claim(ierr == PETSC_ERR_ARG_INCOMP, "clusters behind Chebyshev polynomials are refused"));
   PetscCall(PCDestroy(&pc));
   for (int c = 0; c < 3; c++) PetscCall(VecDestroy(&x[c]));
   PetscCall(DestroyAll(&b, &A));
@@ -674,19 +669,16 @@ static PetscErrorCode TestSweeps(Problem *p)
     PetscCall(Fill(p, A));
     PetscCall(Count(ksp, b, &its));
     PetscCall(GetSweeps(ksp, &smoother, &sweeps[f]));
-    PetscCall(
-        PetscPrintf(PETSC_COMM_WORLD, "%s: at most 20 iterations: %s\n", Fields[p->field], its <= 20 ? "yes" : "NO"));
+    PetscCall(ClaimThat(its <= 20, "%s: at most 20 iterations", Fields[p->field]));
   }
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "%s sweeps: %s\n", given ? "four" : "two",
-                  sweeps[0] == sweeps[1] && sweeps[1] == sweeps[2] && sweeps[0] == (given ? 4 : 2) ? "yes" : "NO"));
+  PetscCall(ClaimThat(sweeps[0] == sweeps[1] && sweeps[1] == sweeps[2] && sweeps[0] == (given ? 4 : 2), "%s sweeps",
+                      given ? "four" : "two"));
   PetscCall(KSPSetTolerances(smoother, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
   p->field = FIELD_MIXED;
   PetscCall(Fill(p, A));
   PetscCall(Count(ksp, b, &its));
   PetscCall(GetSweeps(ksp, &smoother, &sweeps[0]));
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "sweeps that the program chose are kept: %s\n", sweeps[0] == 3 ? "yes" : "NO"));
+  PetscCall(Claim(sweeps[0] == 3, "sweeps that the program chose are kept"));
   PetscCall(DestroyAll(&ksp, &b, &A));
   PetscFunctionReturn(0);
 }
@@ -741,8 +733,7 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
                 all.its == alone.its);
       }
       PetscCallMPI(MPI_Allreduce(&mine, &same, 1, MPI_INT, MPI_LAND, PETSC_COMM_WORLD));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: as on one process: %s\n", Fields[f], Boundaries[e],
-                            same ? "yes" : "NO"));
+      PetscCall(ClaimThat(same, "%s, %s: as on one process", Fields[f], Boundaries[e]));
     }
   }
   PetscFunctionReturn(0);

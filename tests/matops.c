@@ -224,7 +224,6 @@ static PetscErrorCode TestShapes(void)
   for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); t++) {
     const PetscBool alone = (PetscBool)(t >= 1 && t <= 4); /* factorizations on one process */
     PetscReal       worst = 0, apart;
-    char            claim[128];
 
     if (alone && size > 1) continue;
     for (int way = 0; way < NUM_WAYS; way++) {
@@ -233,8 +232,7 @@ static PetscErrorCode TestShapes(void)
         worst = PetscMax(worst, apart);
       }
     }
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s of a star that becomes a box is as a new one", types[t]));
-    PetscCall(Claim(worst < 1e-12, claim));
+    PetscCall(ClaimThat(worst < 1e-12, "%s of a star that becomes a box is as a new one", types[t]));
     if (!(worst < 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative difference %g\n", (double)worst));
   }
   for (int t = 0; t < 2 && size == 1; t++) {
@@ -342,7 +340,6 @@ static PetscErrorCode TestLevels(const char directions[])
   DM        da;
   PC        pc;
   PetscReal worst, apart;
-  char      claim[128];
 
   PetscFunctionBeginUser;
   GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
@@ -360,9 +357,7 @@ static PetscErrorCode TestLevels(const char directions[])
   PetscCall(GridAssemble(&g, da, A));
   PetscCall(CompareFresh(PCKCYCLE, pc, &apart));
   worst = PetscMax(worst, apart);
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "levels coarsened in %s of AIJ that gets corners are as new ones",
-                          directions));
-  PetscCall(Claim(worst < 1e-12, claim));
+  PetscCall(ClaimThat(worst < 1e-12, "levels coarsened in %s of AIJ that gets corners are as new ones", directions));
   if (!(worst < 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative difference %g\n", (double)worst));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_semicoarsen"));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_interpolation"));

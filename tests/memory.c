@@ -306,8 +306,8 @@ static PetscErrorCode TestBlock(void)
   PetscCall(Usage(before));
   PetscCall(MatGetDiagonalBlock(A, &block));
   PetscCall(Usage(after));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the diagonal block is made on several processes, and only there: %s\n",
-                        (after[0] > before[0]) == (size > 1) ? "yes" : "NO"));
+  PetscCall(
+      Claim((after[0] > before[0]) == (size > 1), "the diagonal block is made on several processes, and only there"));
   PetscCall(DestroyAll(&x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
@@ -395,8 +395,8 @@ static PetscErrorCode TestThin(void)
     PetscCall(SetUpPeak(A, PC_RELAX_CLUSTERS_OFF, &bytes[0]));
     PetscCall(SetUpPeak(A, PC_RELAX_CLUSTERS_AUTO, &bytes[1]));
     peak = (PetscReal)(bytes[1] - bytes[0]) / (3 * (PetscReal)(n * n) * (PetscReal)sizeof(double));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "three points in %c: the search takes at most %.1f doubles a point: %s\n",
-                          'x' + across, (double)most, peak <= most ? "yes" : "NO"));
+    PetscCall(ClaimThat(peak <= most, "three points in %c: the search takes at most %.1f doubles a point", 'x' + across,
+                        (double)most));
     if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %.2f\n", (double)peak));
     PetscCall(MatDestroy(&A));
   }

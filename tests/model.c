@@ -100,7 +100,6 @@ static double Recursion(const Calibration *c, PetscInt kappa, int level, PetscBo
 
 static PetscErrorCode ComparePredictions(PC pc, const Calibration *c, const char what[])
 {
-  char      claim[128];
   PetscBool sums = PETSC_TRUE, grow = PETSC_TRUE, same = PETSC_TRUE;
   PetscReal before = 0;
 
@@ -118,12 +117,9 @@ static PetscErrorCode ComparePredictions(PC pc, const Calibration *c, const char
     PetscCallMPI(MPI_Allreduce(own, most, 2, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
     if (most[0] + most[1] != 0) same = PETSC_FALSE;
   }
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: predictions are sums over the visits of Algorithm 3", what));
-  PetscCall(Claim(sums, claim));
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: they grow with kappa", what));
-  PetscCall(Claim(grow, claim));
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: all processes have the same", what));
-  PetscCall(Claim(same, claim));
+  PetscCall(ClaimThat(sums, "%s: predictions are sums over the visits of Algorithm 3", what));
+  PetscCall(ClaimThat(grow, "%s: they grow with kappa", what));
+  PetscCall(ClaimThat(same, "%s: all processes have the same", what));
   PetscFunctionReturn(0);
 }
 

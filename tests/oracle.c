@@ -72,7 +72,7 @@ static PetscErrorCode Compare(const char claim[], const History *a, const Histor
 
   PetscFunctionBeginUser;
   for (PetscInt i = 0; same && i < a->length; i++) PetscCall(PetscStrcmp(a->line[i], b->line[i], &same));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", claim, same == expect_same ? "yes" : "NO"));
+  PetscCall(ClaimThat(same == expect_same, "%s", claim));
   if (same == expect_same) PetscFunctionReturn(0);
   for (PetscInt i = 0; i < PetscMax(a->length, b->length); i++) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",

@@ -227,12 +227,9 @@ static PetscErrorCode KeptAll(void)
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(hover); i++) {
     PetscBool kept;
-    char      claim[128];
 
     PetscCall(Kept(&hover[i].c, hover[i].inside, hover[i].outside, &kept));
-    PetscCall(
-        PetscSNPrintf(claim, sizeof(claim), "KEPT, %s in %" PetscInt_FMT "D", hover[i].c.threshold, hover[i].c.dim));
-    PetscCall(Claim(kept, claim));
+    PetscCall(ClaimThat(kept, "KEPT, %s in %" PetscInt_FMT "D", hover[i].c.threshold, hover[i].c.dim));
   }
   PetscFunctionReturn(0);
 }
@@ -244,11 +241,9 @@ int main(int argc, char **args)
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Cases); i++) {
     const Case *c = &Cases[i];
     PetscBool   says[2];
-    char        claim[128];
 
     for (int which = 0; which < 2; which++) PetscCall(Says(c, which, &says[which]));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s in %" PetscInt_FMT "D", c->threshold, c->dim));
-    PetscCall(Claim(says[0] && !says[1], claim));
+    PetscCall(ClaimThat(says[0] && !says[1], "%s in %" PetscInt_FMT "D", c->threshold, c->dim));
   }
   PetscCall(KeptAll());
   PetscCall(PetscFinalize());

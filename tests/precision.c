@@ -145,7 +145,6 @@ static PetscErrorCode Compare(const Case *c)
   const PetscReal rtol[2] = {1e-8, 1e-12};
   PetscInt        its[2][2];
   PetscBool       says = PETSC_FALSE, good = PETSC_TRUE;
-  char            claim[128];
   DM              da;
   Mat             A;
   Vec             b;
@@ -162,9 +161,7 @@ static PetscErrorCode Compare(const Case *c)
   }
   for (int t = 0; t < 2; t++)
     good = (PetscBool)(good && its[0][t] > 0 && its[1][t] > 0 && PetscAbs(its[1][t] - its[0][t]) <= t + 1);
-  PetscCall(
-      PetscSNPrintf(claim, sizeof(claim), "%s: single precision takes the iterations of double precision", c->name));
-  PetscCall(Claim(good && says, claim));
+  PetscCall(ClaimThat(good && says, "%s: single precision takes the iterations of double precision", c->name));
   if (!good || !says)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                           "  %" PetscInt_FMT " %" PetscInt_FMT " and %" PetscInt_FMT " %" PetscInt_FMT " iterations\n",

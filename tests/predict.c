@@ -66,14 +66,12 @@ static PetscErrorCode Books(void)
     const Known *k = &Knowns[i];
     PetscReal    factor, smoothing;
     PetscBool    yes;
-    char         claim[128];
 
     PetscCall(PCKCycleComputeFactors(k->type, k->dim == 1 ? 2. / 3 : 0, k->dim, 4096, k->nu, &factor, &smoothing));
     yes = (PetscBool)((k->factor == 0 || PetscAbsReal(factor - k->factor) < 2e-3) &&
                       (k->smoothing == 0 || PetscAbsReal(smoothing - k->smoothing) < 2e-3));
     if (!yes) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g %g\n", (double)factor, (double)smoothing));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s in %" PetscInt_FMT "D as in books", k->type, k->dim));
-    PetscCall(Claim(yes, claim));
+    PetscCall(ClaimThat(yes, "%s in %" PetscInt_FMT "D as in books", k->type, k->dim));
   }
   PetscFunctionReturn(0);
 }
@@ -204,7 +202,6 @@ static PetscErrorCode Measure(const Case *c)
 {
   PetscReal predicted, measured, norm[2];
   PetscBool yes;
-  char      claim[128];
   System    s = {0};
 
   PetscFunctionBeginUser;
@@ -223,8 +220,7 @@ static PetscErrorCode Measure(const Case *c)
   if (!yes)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  predicted %g, measured %g\n", (double)predicted, (double)measured));
   PetscCall(PetscInfo(s.ksp, "%s: predicted %g, measured %g\n", c->name, (double)predicted, (double)measured));
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: factor", c->name));
-  PetscCall(Claim(yes, claim));
+  PetscCall(ClaimThat(yes, "%s: factor", c->name));
   PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }

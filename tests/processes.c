@@ -159,7 +159,6 @@ static PetscErrorCode Counts(void)
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(grids); i++) {
     PetscBool same = PETSC_TRUE;
-    char      claim[128];
 
     for (int end = BOUNDARY_ELIMINATED; end <= BOUNDARY_PERIODIC; end++) {
       Case c = {grids[i].dim,
@@ -169,8 +168,7 @@ static PetscErrorCode Counts(void)
 
       PetscCall(CountsOf(&c, &same));
     }
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: at most one iteration more than on one process", grids[i].what));
-    PetscCall(Claim(same, claim));
+    PetscCall(ClaimThat(same, "%s: at most one iteration more than on one process", grids[i].what));
   }
   PetscFunctionReturn(0);
 }

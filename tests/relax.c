@@ -315,8 +315,7 @@ static PetscErrorCode Randoms(PetscInt first, PetscInt cases)
                           c.degree, (double)c.omega, (double)difference));
   }
   for (int t = JACOBI; t <= EIGHTCOLOR; t++) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s is what it says: %s\n", Names[t],
-                          holds[t] && (runs[t] || cases < 100) ? "yes" : "NO"));
+    PetscCall(ClaimThat(holds[t] && (runs[t] || cases < 100), "%s is what it says", Names[t]));
   }
   PetscFunctionReturn(0);
 }
@@ -360,9 +359,9 @@ static PetscErrorCode Norms(void)
     PetscCall(GridDistribute(&c.g, &possible));
     PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
     PetscCall(RunCase(&c, &difference, &norm));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT "D %s, %s: norm %.9e, as the reference: %s\n",
-                          Names[c.type], c.g.dim, c.g.box ? "box" : "star", GridBoundaries[cases[i].boundary],
-                          (double)norm, difference <= 1e-13 ? "yes" : "NO"));
+    PetscCall(ClaimThat(difference <= 1e-13, "%s, %" PetscInt_FMT "D %s, %s: norm %.9e, as the reference",
+                        Names[c.type], c.g.dim, c.g.box ? "box" : "star", GridBoundaries[cases[i].boundary],
+                        (double)norm));
   }
   PetscFunctionReturn(0);
 }
@@ -567,10 +566,9 @@ static PetscErrorCode Symmetry(void)
   ierr = PCApplyTranspose(pc, b, x);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(words, "is not symmetric", &found));
-  PetscCall(PetscPrintf(
-      PETSC_COMM_WORLD,
-      "the transpose for an operator that is symmetric no more, in the lighter of two fluids, is an error: %s\n",
-      ierr && found ? "yes" : "NO"));
+  PetscCall(
+      Claim(ierr && found,
+            "the transpose for an operator that is symmetric no more, in the lighter of two fluids, is an error"));
   PetscCall(DestroyAll(&pc, &x, &b, &A, &da));
   PetscFunctionReturn(0);
 }

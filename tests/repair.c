@@ -86,7 +86,6 @@ static PetscErrorCode Repair(const Poisson *p, const Kind *kind, State state, DM
   KSP                ksp, fresh;
   PetscInt           its, expected;
   KSPConvergedReason reason, good;
-  char               claim[128];
 
   PetscFunctionBeginUser;
   PetscCall(DMCreateMatrix(da, &A));
@@ -106,10 +105,9 @@ static PetscErrorCode Repair(const Poisson *p, const Kind *kind, State state, DM
     PetscCall(Assemble(p, da, GOOD, A));
     if (turn & 1) PetscCall(KSPSetOperators(ksp, A, A));
     PetscCall(Solve(ksp, b, x, &its, &reason));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s, %s%s%s", kind->name,
-                            state == PIVOT ? "a zero pivot" : "a zero on the diagonal", turn > 1 ? ", again" : "",
-                            turn & 1 ? ", told so" : ""));
-    PetscCall(Claim(good > 0 && reason == good && its == expected, claim));
+    PetscCall(ClaimThat(good > 0 && reason == good && its == expected, "%s, %s%s%s", kind->name,
+                        state == PIVOT ? "a zero pivot" : "a zero on the diagonal", turn > 1 ? ", again" : "",
+                        turn & 1 ? ", told so" : ""));
   }
   PetscCall(DestroyAll(&ksp, &x, &b, &A));
   PetscFunctionReturn(0);

@@ -201,14 +201,12 @@ static PetscErrorCode Examine(const Poisson *p, const PetscInt n[], PetscBool cu
 
 static PetscErrorCode Report(const Poisson *p, Kind kind, const Findings *f)
 {
-  char      claim[128];
   PetscBool unfit;
 
   PetscFunctionBeginUser;
   PetscCall(Unfit(p, &unfit));
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D %s: each size works or is refused with a reason",
-                          p->dim, kinds[kind]));
-  PetscCall(Claim(f->sound, claim));
+  PetscCall(
+      ClaimThat(f->sound, "%" PetscInt_FMT "D %s: each size works or is refused with a reason", p->dim, kinds[kind]));
   PetscCall(Claim(unfit == (f->works == 0), unfit ? "  none works" : "  some work"));
   PetscCall(Claim(f->refused > 0, "  some are refused"));
   PetscCall(Claim(f->justified && f->advised, "  rightly, and with good advice"));

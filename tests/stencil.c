@@ -966,7 +966,6 @@ int main(int argc, char **argv)
   PetscInt  first = 0, cases = 60, kind = -1, done = 0;
   PetscBool all[NUM_PROPERTIES];
   PetscBool errors = PETSC_FALSE;
-  char      claim[128];
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
@@ -995,8 +994,7 @@ int main(int argc, char **argv)
     }
   }
   for (int p = 0; p < NUM_PROPERTIES; p++) {
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: as AIJ", Claims[p]));
-    PetscCall(Claim(all[p], claim));
+    PetscCall(ClaimThat(all[p], "%s: as AIJ", Claims[p]));
   }
   PetscCall(Claim(done > cases / 3, "enough cases"));
   PetscCall(PetscFinalize());

@@ -177,16 +177,13 @@ static PetscErrorCode Sizes(void)
   const char *const kinds[]       = {"stored", "interior", "cell", "periodic", "mixed 1", "mixed 2", "mixed 3"};
   const PetscReal   strength[][3] = {{1, 1, 1}, {1, 1, 100}, {1, 100, 100}, {100, 1, 1}, {1, 100, 1}, {100, 1, 100}};
   PetscInt          samples = 12, worst, all = 0;
-  char              claim[128];
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-samples", &samples, NULL));
   for (PetscInt dim = 2; dim <= 3; dim++) {
     for (PetscInt kind = 0; kind < 4 + NUM_MIXED; kind++) {
       PetscCall(WorstOfSizes(dim, kind, strength[0], samples, &worst));
-      PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D %s, any size: at most 12 iterations", dim,
-                              kinds[kind]));
-      PetscCall(Claim(worst <= 12, claim));
+      PetscCall(ClaimThat(worst <= 12, "%" PetscInt_FMT "D %s, any size: at most 12 iterations", dim, kinds[kind]));
       if (worst > 12) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", worst));
     }
   }
@@ -196,9 +193,8 @@ static PetscErrorCode Sizes(void)
       PetscCall(WorstOfSizes(3, kind, strength[a], 1 + samples / 6, &worst));
       all = PetscMax(all, worst);
     }
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "couplings %g : %g : %g: at most 15 iterations",
-                            (double)strength[a][0], (double)strength[a][1], (double)strength[a][2]));
-    PetscCall(Claim(all <= 15, claim));
+    PetscCall(ClaimThat(all <= 15, "couplings %g : %g : %g: at most 15 iterations", (double)strength[a][0],
+                        (double)strength[a][1], (double)strength[a][2]));
     if (all > 15) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", all));
   }
   PetscCall(Thin());
@@ -461,9 +457,7 @@ static PetscErrorCode Choices(void)
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(SetUp(pc, PC_KCYCLE_STRUCTURED_ON, choices[i].prefix, words));
     PetscCall(PetscStrstr(words, choices[i].why, &found));
-    PetscCall(
-        PetscSNPrintf(claim, sizeof(claim), "%s: -pc_kcycle_structured on is an error that says so", choices[i].name));
-    PetscCall(Claim(found != NULL, claim));
+    PetscCall(ClaimThat(found != NULL, "%s: -pc_kcycle_structured on is an error that says so", choices[i].name));
     if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
     PetscCall(PCDestroy(&pc));
     if (choices[i].choice != PLEX && choices[i].choice != GALERKIN_NONE) {
@@ -471,8 +465,7 @@ static PetscErrorCode Choices(void)
       PetscCall(PCSetOperators(pc, A, A));
       PetscCall(SetUp(pc, PC_KCYCLE_STRUCTURED_AUTO, choices[i].prefix, words));
       if (!words[0]) PetscCall(ViewHas(pc, choices[i].why, &has));
-      PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s: auto does without, and the view says why", choices[i].name));
-      PetscCall(Claim(has, claim));
+      PetscCall(ClaimThat(has, "%s: auto does without, and the view says why", choices[i].name));
       if (words[0]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
       PetscCall(PCDestroy(&pc));
     }

@@ -22,6 +22,21 @@ static inline PetscErrorCode Claim(int holds, const char claim[])
   PetscFunctionReturn(0);
 }
 
+/* A claim in the words of a format */
+static inline PetscErrorCode ClaimThat(int holds, const char format[], ...)
+{
+  char    claim[1024];
+  size_t  length;
+  va_list args;
+
+  PetscFunctionBeginUser;
+  va_start(args, format);
+  PetscCall(PetscVSNPrintf(claim, sizeof(claim), format, &length, args));
+  va_end(args);
+  PetscCall(Claim(holds, claim));
+  PetscFunctionReturn(0);
+}
+
 /* Claims that two texts are the same, or not; shows them if that is wrong */
 static inline PetscErrorCode ClaimSame(const char a[], const char b[], PetscBool expected, const char claim[])
 {

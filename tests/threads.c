@@ -198,8 +198,7 @@ int main(int argc, char **argv)
     PetscCall(CaseDestroy(&c));
     done++;
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " random grids, %d runs each: the same numbers: %s\n", done,
-                        RUNS, wrong ? "NO" : "yes"));
+  PetscCall(ClaimThat(!wrong, "%" PetscInt_FMT " random grids, %d runs each: the same numbers", done, RUNS));
   PetscCall(PetscFinalize());
   return 0;
 }

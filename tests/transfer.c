@@ -631,8 +631,7 @@ int main(int argc, char **argv)
       all[p] = (PetscBool)(all[p] && holds[p]);
     }
   }
-  for (PetscInt p = 0; p < NUM_PROPERTIES; p++)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", Claims[p], all[p] ? "yes" : "NO"));
+  for (PetscInt p = 0; p < NUM_PROPERTIES; p++) PetscCall(ClaimThat(all[p], "%s", Claims[p]));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -46,13 +46,11 @@ static PetscErrorCode IsStructured(PC pc, PetscBool *structured)
 
 static PetscErrorCode ClaimView(PC pc, const char words[])
 {
-  char      claim[128];
   PetscBool has = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(ViewHas(pc, words, &has));
-  PetscCall(PetscSNPrintf(claim, sizeof(claim), "the view says \"%s\"", words));
-  PetscCall(Claim(has, claim));
+  PetscCall(ClaimThat(has, "the view says \"%s\"", words));
   PetscFunctionReturn(0);
 }
 

@@ -226,15 +226,13 @@ static PetscErrorCode TestValues(PetscInt dim)
   PetscCall(CreateMatrix(&p, &da, &A));
   PetscCall(CreateSolver(A, KSPGMRES, &ksp));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(peclet); i++) {
-    char claim[64];
 
     p.peclet = peclet[i];
     PetscCall(PoissonAssembleRows(da, MakeRow, &p, A));
     PetscCall(Iterations(&p, da, ksp, &its));
     PetscCall(Solve(&p, KSPGMRES, &fresh));
-    PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D, Peclet becomes %g: as a new solver", dim,
-                            (double)p.peclet));
-    PetscCall(Claim(its == fresh && its < 100, claim));
+    PetscCall(ClaimThat(its == fresh && its < 100, "%" PetscInt_FMT "D, Peclet becomes %g: as a new solver", dim,
+                        (double)p.peclet));
   }
   PetscCall(DestroyAll(&ksp, &A, &da));
   PetscFunctionReturn(0);

@@ -240,8 +240,7 @@ static PetscErrorCode Symmetric(Mat A)
   for (int i = 0; i < 2; i++) PetscCall(PCApply(pc, v[i], v[2 + i]));
   PetscCall(VecDot(v[2], v[1], &a));
   PetscCall(VecDot(v[0], v[3], &b));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "symmetric: %s\n",
-                        PetscAbsScalar(a - b) < 1e-12 * PetscAbsScalar(a) ? "yes" : "NO"));
+  PetscCall(Claim(PetscAbsScalar(a - b) < 1e-12 * PetscAbsScalar(a), "symmetric"));
   PetscCall(PCDestroy(&pc));
   for (int i = 0; i < 4; i++) PetscCall(VecDestroy(&v[i]));
   PetscFunctionReturn(0);
@@ -286,8 +285,7 @@ int main(int argc, char **args)
   PetscCall(CreateProblem(&da, &A));
   PetscCall(Iterations(A, "redblack", &its[0]));
   PetscCall(Iterations(A, "ylines", &its[1]));
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "lines take fewer iterations than points: %s\n", its[1] < its[0] ? "yes" : "NO"));
+  PetscCall(Claim(its[1] < its[0], "lines take fewer iterations than points"));
   PetscCall(Symmetric(A));
   PetscCall(PCRelaxRegister("parts", CreateParts));
   PetscCall(Steps(A));
