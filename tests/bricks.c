@@ -78,13 +78,6 @@ static PetscErrorCode Create(const Wall *w, Mat *A)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Claim(const char what[], const char claim[], PetscBool yes)
-{
-  PetscFunctionBeginUser;
-  PetscCall(ClaimThat(yes, "%s: %s", what, claim));
-  PetscFunctionReturn(0);
-}
-
 /* <B u, v> = <u, B v> */
 static PetscErrorCode IsSymmetric(PC pc, Mat A, PetscReal tolerance, PetscBool *yes)
 {
@@ -126,9 +119,9 @@ static PetscErrorCode TestSweeps(Mat A, PCRelaxType type)
   PetscCall(PCRelaxSetClusters(pc, PC_RELAX_CLUSTERS_ON));
   PetscCall(KSPSetUp(ksp));
   PetscCall(ViewHas(pc, "clusters of strongly", &has));
-  PetscCall(Claim(type, "there are clusters", has));
+  PetscCall(ClaimThat(has, "%s: there are clusters", type));
   PetscCall(IsSymmetric(pc, A, 1e-12, &yes));
-  PetscCall(Claim(type, "a sweep is symmetric", yes));
+  PetscCall(ClaimThat(yes, "%s: a sweep is symmetric", type));
   PetscCall(MatGetSize(A, &n, NULL));
   PetscCall(PetscCalloc2(n, &real, n, &imaginary));
   PetscCall(KSPComputeEigenvaluesExplicitly(ksp, n, real, imaginary)); /* the first process has them */
@@ -137,8 +130,8 @@ static PetscErrorCode TestSweeps(Mat A, PCRelaxType type)
     most  = PetscMax(most, real[i]);
     other = PetscMax(other, PetscAbsReal(imaginary[i]));
   }
-  PetscCall(Claim(type, "and positive, and smaller than the inverse",
-                  (PetscBool)(least > 0 && most <= 1 + 1e-10 && other < 1e-8)));
+  PetscCall(ClaimThat(least > 0 && most <= 1 + 1e-10 && other < 1e-8, "%s: and positive, and smaller than the inverse",
+                      type));
   PetscCall(PetscFree2(real, imaginary));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
@@ -169,8 +162,9 @@ static PetscErrorCode TestCycles(Mat A, PCKCyclePrecisionType precision)
     if (reason <= 0) its[off] = 1000 + (int)reason;
     PetscCall(KSPDestroy(&ksp));
   }
-  PetscCall(Claim(precision ? "cycles in single precision" : "cycles", "at most as many with clusters as without",
-                  (PetscBool)(its[0] < 1000 + KSP_DIVERGED_ITS && its[0] <= its[1])));
+  PetscCall(ClaimThat(its[0] < 1000 + KSP_DIVERGED_ITS && its[0] <= its[1],
+                      "%s: at most as many with clusters as without",
+                      precision ? "cycles in single precision" : "cycles"));
   if (its[0] > its[1])
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " %" PetscInt_FMT "\n", its[0], its[1]));
   PetscCall(DestroyAll(&b, &x));

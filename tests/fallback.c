@@ -126,7 +126,7 @@ static PetscErrorCode Solve(Mixture *m, PetscBool *falls, PetscInt *its)
 }
 
 /* A new solver falls back, or not, and its view says so in these words */
-static PetscErrorCode Claim(Mixture *m, PetscBool expected, PetscInt most, const char words[], const char claim[])
+static PetscErrorCode ClaimSolve(Mixture *m, PetscBool expected, PetscInt most, const char words[], const char claim[])
 {
   PetscBool falls, has;
   PetscInt  its;
@@ -145,12 +145,13 @@ static PetscErrorCode TestFalls(Mixture *m, PetscReal hard)
 {
   PetscFunctionBeginUser;
   PetscCall(Assemble(m, hard, CONTRAST));
-  PetscCall(Claim(m, PETSC_TRUE, 20, "another preconditioner takes their place", "BoomerAMG where cycles are slow"));
+  PetscCall(
+      ClaimSolve(m, PETSC_TRUE, 20, "another preconditioner takes their place", "BoomerAMG where cycles are slow"));
   PetscCall(PetscOptionsSetValue(NULL, "-kcycle_fallback_pc_hypre_boomeramg_strong_threshold", "0.375"));
-  PetscCall(Claim(m, PETSC_TRUE, 25, "Threshold for strong coupling 0.375", "its options are heard"));
+  PetscCall(ClaimSolve(m, PETSC_TRUE, 25, "Threshold for strong coupling 0.375", "its options are heard"));
   PetscCall(PetscOptionsClearValue(NULL, "-kcycle_fallback_pc_hypre_boomeramg_strong_threshold"));
   PetscCall(PetscOptionsSetValue(NULL, "-kcycle_fallback_pc_type", "redundant"));
-  PetscCall(Claim(m, PETSC_TRUE, 3, "type: redundant", "so is another type"));
+  PetscCall(ClaimSolve(m, PETSC_TRUE, 3, "type: redundant", "so is another type"));
   PetscCall(PetscOptionsClearValue(NULL, "-kcycle_fallback_pc_type"));
   PetscFunctionReturn(0);
 }
@@ -163,7 +164,7 @@ static PetscErrorCode StaysWith(Mixture *m, const char option[], const char valu
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsSetValue(NULL, option, value));
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "cycles with %s %s", option, value));
-  PetscCall(Claim(m, PETSC_FALSE, 400, words, claim));
+  PetscCall(ClaimSolve(m, PETSC_FALSE, 400, words, claim));
   PetscCall(PetscOptionsClearValue(NULL, option));
   PetscFunctionReturn(0);
 }
@@ -175,9 +176,9 @@ static PetscErrorCode TestStays(Mixture *m, PetscReal hard)
 
   PetscFunctionBeginUser;
   PetscCall(Assemble(m, 0.05, CONTRAST));
-  PetscCall(Claim(m, PETSC_FALSE, 30, ": not more than", "cycles where they are fast"));
+  PetscCall(ClaimSolve(m, PETSC_FALSE, 30, ": not more than", "cycles where they are fast"));
   PetscCall(Assemble(m, 0, 1));
-  PetscCall(Claim(m, PETSC_FALSE, 12, "structured levels", "cycles where nothing jumps"));
+  PetscCall(ClaimSolve(m, PETSC_FALSE, 12, "structured levels", "cycles where nothing jumps"));
   PetscCall(ClaimView(m->pc, "of noise", PETSC_FALSE, "where nothing is measured"));
   PetscCall(Assemble(m, hard, CONTRAST));
   PetscCall(StaysWith(m, "-pc_kcycle_fallback", "off", "structured levels"));
@@ -197,7 +198,7 @@ static PetscErrorCode TestWithout(Mixture *m, PetscReal hard)
   PetscFunctionBeginUser;
   PetscCall(PetscFunctionListAdd(&PCList, PCHYPRE, NULL));
   PetscCall(Assemble(m, hard, CONTRAST));
-  PetscCall(Claim(m, PETSC_FALSE, 400, "PETSc has no hypre", "cycles without hypre"));
+  PetscCall(ClaimSolve(m, PETSC_FALSE, 400, "PETSc has no hypre", "cycles without hypre"));
   PetscFunctionReturn(0);
 }
 

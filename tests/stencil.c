@@ -9,7 +9,7 @@ static char help[] =
   constant, by layers in (y, z), variable, and a mixture, so that all forms of storage occur.
 */
 
-#include "poisson.h"
+#include "grids.h"
 
 typedef enum {
   CONSTANT,
@@ -37,81 +37,47 @@ typedef struct {
   DM             da;
 } Case;
 
+/* What is the same of both, and its name */
+#define PROPERTIES(X)                   \
+  X(MULT, "mult")                       \
+  X(MULTADD, "multadd")                 \
+  X(TRANSPOSE, "multtranspose")         \
+  X(RESIDUAL, "residual")               \
+  X(DIAGONAL, "diagonal")               \
+  X(NORMS, "norms")                     \
+  X(ROWS, "getrow")                     \
+  X(CONVERT, "convert to AIJ")          \
+  X(CONVERT_BACK, "convert from AIJ")   \
+  X(SCALE, "scale")                     \
+  X(SHIFT, "shift")                     \
+  X(DIAGONALSCALE, "diagonalscale")     \
+  X(AXPY, "axpy")                       \
+  X(COPY, "copy")                       \
+  X(DUPLICATE, "duplicate")             \
+  X(ZEROROWS, "zerorows")               \
+  X(ZEROROWSCOLUMNS, "zerorowscolumns") \
+  X(LOAD, "load")                       \
+  X(AGAIN, "assembled again")           \
+  X(SUBMATRIX, "submatrix")             \
+  X(WIDENED, "axpy of a box")           \
+  X(MATPRODUCT, "matrix products")      \
+  X(TRANSPOSED, "transpose")            \
+  X(SYMMETRY, "symmetry")               \
+  X(OTHERS, "rows of others")           \
+  X(INPLACE, "convert in place")        \
+  X(FORGOTTEN, "without its DM")
+#define PROPERTY(name, claim) name,
+#define CLAIM(name, claim)    claim,
+
 typedef enum {
-  MULT,
-  MULTADD,
-  TRANSPOSE,
-  RESIDUAL,
-  DIAGONAL,
-  NORMS,
-  ROWS,
-  CONVERT,
-  CONVERT_BACK,
-  SCALE,
-  SHIFT,
-  DIAGONALSCALE,
-  AXPY,
-  COPY,
-  DUPLICATE,
-  ZEROROWS,
-  ZEROROWSCOLUMNS,
-  LOAD,
-  AGAIN,
-  SUBMATRIX,
-  WIDENED,
-  MATPRODUCT,
-  TRANSPOSED,
-  SYMMETRY,
-  OTHERS,
-  INPLACE,
-  FORGOTTEN,
-  NUM_PROPERTIES
+  PROPERTIES(PROPERTY) NUM_PROPERTIES
 } Property;
 
-static const char *const Claims[NUM_PROPERTIES] = {"mult",
-                                                   "multadd",
-                                                   "multtranspose",
-                                                   "residual",
-                                                   "diagonal",
-                                                   "norms",
-                                                   "getrow",
-                                                   "convert to AIJ",
-                                                   "convert from AIJ",
-                                                   "scale",
-                                                   "shift",
-                                                   "diagonalscale",
-                                                   "axpy",
-                                                   "copy",
-                                                   "duplicate",
-                                                   "zerorows",
-                                                   "zerorowscolumns",
-                                                   "load",
-                                                   "assembled again",
-                                                   "submatrix",
-                                                   "axpy of a box",
-                                                   "matrix products",
-                                                   "transpose",
-                                                   "symmetry",
-                                                   "rows of others",
-                                                   "convert in place",
-                                                   "without its DM"};
-
-/* A number in (0, 1) from some integers, the same everywhere */
-static PetscReal Hash(PetscInt a, PetscInt b, PetscInt c, PetscInt d)
-{
-  uint64_t h    = UINT64_C(1469598103934665603);
-  PetscInt v[4] = {a, b, c, d};
-
-  for (int i = 0; i < 4; i++) {
-    h = (h ^ (uint64_t)(v[i] + 77)) * UINT64_C(1099511628211);
-    h ^= h >> 29;
-  }
-  return (PetscReal)((h >> 20) % 100003 + 1) / 100005;
-}
+static const char *const Claims[NUM_PROPERTIES] = {PROPERTIES(CLAIM)};
 
 static PetscInt Choose(const Case *c, PetscInt what, PetscInt n)
 {
-  return (PetscInt)(Hash(c->number, what, 17, 4) * n);
+  return (PetscInt)(GridHash(c->number, what, 17, 4) * n);
 }
 
 static PetscInt Wrap(const Case *c, PetscInt d, PetscInt x)
@@ -149,8 +115,8 @@ static PetscScalar Entry(const Case *c, const PetscInt row[], const PetscInt off
     o[d]  = swap ? -off[d] : off[d];
   }
   if (kind == MIXED) kind = (at[1] + 2 * at[2]) % 7 < 3 ? CONSTANT : VARIABLE;
-  return (place ? -1 : 8) * (0.1 + Hash(o[0] + 3 * o[1] + 9 * o[2], kind == VARIABLE ? at[0] : 0,
-                                        kind == CONSTANT ? 0 : at[1], kind == CONSTANT ? 0 : at[2]));
+  return (place ? -1 : 8) * (0.1 + GridHash(o[0] + 3 * o[1] + 9 * o[2], kind == VARIABLE ? at[0] : 0,
+                                            kind == CONSTANT ? 0 : at[1], kind == CONSTANT ? 0 : at[2]));
 }
 
 static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscInt kind, PetscBool *possible)
@@ -332,7 +298,7 @@ static PetscErrorCode Fill(const Case *c, Vec v, PetscInt seed)
   (void)c;
   PetscCall(VecGetOwnershipRange(v, &first, &end));
   PetscCall(VecGetArrayWrite(v, &a));
-  for (PetscInt i = first; i < end; i++) a[i - first] = Hash(i, seed, 3, 5) - 0.4;
+  for (PetscInt i = first; i < end; i++) a[i - first] = GridHash(i, seed, 3, 5) - 0.4;
   PetscCall(VecRestoreArrayWrite(v, &a));
   PetscFunctionReturn(0);
 }
@@ -518,7 +484,7 @@ static PetscErrorCode ZeroRows(const Case *c, Mat A, Mat B, PetscBool columns, P
   PetscCall(Fill(c, d, 9));
   PetscCall(VecGetSize(x, &N));
   for (PetscInt r = 0; r < N && m < 40; r++) {
-    if (Hash(r, c->number, 1, columns) < 0.3) rows[m++] = r;
+    if (GridHash(r, c->number, 1, columns) < 0.3) rows[m++] = r;
   }
   if (columns) {
     PetscCall(MatZeroRowsColumns(A, m, rows, 2.5, x, b));
