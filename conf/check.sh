@@ -1,16 +1,21 @@
 #!/bin/sh
 # make check: builds the library and runs every test. The last line is: N passed, N failed, N skipped.
 #
-#   SEARCH=text                  only tests whose name contains the text (tests-<program>_<suffix>, tests-<script>), or one of several words
+#   SEARCH=text                  only tests whose name contains the text (tests-<program>_<suffix>, tests-<script>), or
+#                                one of several words
 #   EXCEPT=text                  none of these tests, one or several words
 #   SANITIZE=address,undefined   library and test programs instrumented by the compiler; no scripts
-#   FEWER=2                      of the values of a loop in a test, numbers of processes among them, only the first and the last; FEWER=1: only the second
-#   SMOKE=1                      under a minute after a small change: stencils, transfers, smoothers, cycles, deflation, incomplete Poisson on 1 and 3 processes; no scripts
+#   FEWER=2                      of the values of a loop in a test, numbers of processes among them, only the first and
+#                                the last; FEWER=1: only the second
+#   SMOKE=1                      under a minute after a small change: stencils, transfers, smoothers, cycles, deflation,
+#                                incomplete Poisson on 1 and 3 processes; no scripts
 #   SCRIPTS=0                    no scripts; SCRIPTS="device loading": those whose name contains one of the words
 #   EXTRA_OPTIONS=-fp_trap       options that every test program gets beside its own
 #   OPENMP=1                     the library with threads, two of them in each process
-#   VALGRIND=1                   test programs under valgrind; without SEARCH those with "small" in their name; no scripts
-#   JOBS=3                       tests at a time; processes that wait for each other leave room for one more than there are cores
+#   VALGRIND=1                   test programs under valgrind; without SEARCH those with "small" in their name; no
+#                                scripts
+#   JOBS=3                       tests at a time; processes that wait for each other leave room for one more than there
+#                                are cores
 #   TIMEOUT=400                  seconds for one run of a test program
 #
 # Two kinds of tests:
@@ -23,14 +28,20 @@ set -eu
 top=$(cd "$(dirname "$0")/.." && pwd)
 # Variables given to "make check" are in the environment; the other make's flags would disturb those called here
 unset MAKEFLAGS MFLAGS MAKELEVEL PETSC_OPTIONS PETSC_OPTIONS_YAML
-SEARCH=${SEARCH:-} EXCEPT=${EXCEPT:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} VALGRIND=${VALGRIND:-} SMOKE=${SMOKE:-} JOBS=${JOBS:-3}
+SEARCH=${SEARCH:-} EXCEPT=${EXCEPT:-} SANITIZE=${SANITIZE:-} FEWER=${FEWER:-} OPENMP=${OPENMP:-} \
+  VALGRIND=${VALGRIND:-} SMOKE=${SMOKE:-} JOBS=${JOBS:-3}
 case $SMOKE in 0 | no) SMOKE= ;; esac
 case $OPENMP in 0 | no) OPENMP= ;; esac
-case $FEWER in '' | 0 | no) FEWER='' shorten='' ;; 1) shorten='s/{{[^ {}]* \([^ {}]*\)[^{}]*}}/{{\1}}/g' ;; *) shorten='s/{{\([^ {}]*\) [^{}]* \([^ {}]*\)}}/{{\1 \2}}/g' ;; esac
+case $FEWER in
+  '' | 0 | no) FEWER='' shorten='' ;;
+  1) shorten='s/{{[^ {}]* \([^ {}]*\)[^{}]*}}/{{\1}}/g' ;;
+  *) shorten='s/{{\([^ {}]*\) [^{}]* \([^ {}]*\)}}/{{\1 \2}}/g' ;;
+esac
 case ${SCRIPTS:-1} in 0 | no) SCRIPTS= ;; 1) SCRIPTS=tests- ;; esac # which is in all names
 # With each of these the library's parts are used in a second or two
-smoke="tests-stencil_1 tests-stencil_errors tests-transfer_ tests-relax_ tests-structured_ways tests-structured_choices tests-structured_ends tests-structured_feng
-  tests-oracle_preconditioner tests-oracle_full tests-oracle_distinct tests-deflsub_labels tests-deflsub_identities tests-deflsub_reuse tests-deflsub_errors
+smoke="tests-stencil_1 tests-stencil_errors tests-transfer_ tests-relax_ tests-structured_ways tests-structured_choices
+  tests-structured_ends tests-structured_feng tests-oracle_preconditioner tests-oracle_full tests-oracle_distinct
+  tests-deflsub_labels tests-deflsub_identities tests-deflsub_reuse tests-deflsub_errors
   tests-incpoisson_product tests-incpoisson_reuse tests-incpoisson_iterations"
 if [ -n "$SMOKE" ]; then
   shorten='s/nsize: {{1 [^{}]*}}/nsize: {{1 3}}/; /nsize:/!s/{{\([^ {}]*\) [^{}]*}}/{{\1}}/g' FEWER=1
@@ -44,11 +55,13 @@ complain() { echo "check: $*" >&2; exit 1; }
 build_library() {
   make -s --no-print-directory -C "$top" -j"$JOBS" all || complain "the library does not build"
   settings=$(make -s --no-print-directory -C "$top" print-petsc) || complain "make print-petsc failed"
-  eval "$(echo "$settings" | awk -F= '{ name = toupper($1); sub(/^[^=]*=/, ""); gsub(/'\''/, "&\\\\&&"); printf "export KC_%s='\''%s'\''\n", name, $0 }')"
+  eval "$(echo "$settings" | awk -F= '{ name = toupper($1); sub(/^[^=]*=/, ""); gsub(/'\''/, "&\\\\&&")
+    printf "export KC_%s='\''%s'\''\n", name, $0 }')"
   export KC_TOP="$top" KCYCLE_LIB="$KC_LIBRARY"
 }
 
-# More processes than cores, as root or not, none of them bound to a core or busy while it waits, nor their threads; for Open MPI 4 and 5
+# More processes than cores, as root or not, none of them bound to a core or busy while it waits, nor their threads; for
+# Open MPI 4 and 5
 set_up_mpi() {
   export OMP_WAIT_POLICY=passive OMP_NUM_THREADS=$(if [ -n "$OPENMP" ]; then echo 2; else echo 1; fi)
   export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_mpi_yield_when_idle=1
@@ -60,8 +73,8 @@ set_up_mpi() {
   if [ "$(id -u)" = 0 ]; then export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; fi
 }
 
-# MPI itself leaks, so leaks are left to PETSc's -malloc_dump. Memory that was freed is watched for as long as there are no more than 8 MB of it: touching new pages
-# took half of the time
+# MPI itself leaks, so leaks are left to PETSc's -malloc_dump. Memory that was freed is watched for as long as there are
+# no more than 8 MB of it: touching new pages took half of the time
 set_up_sanitizers() {
   export ASAN_OPTIONS=detect_leaks=0:halt_on_error=1:abort_on_error=0:verify_asan_link_order=0:quarantine_size_mb=8
   export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
@@ -97,14 +110,15 @@ set_up_folder() {
 }
 
 find_harness() {
+  link="-Wl,--push-state,--no-as-needed $KC_LIBRARY -Wl,--pop-state"
   [ -n "$KC_HARNESS" ] && return
   complain "this PETSc ($KC_CONF_DIR $KC_CONF_ARCH) comes without its test harness, gmakefile.test.
        Debian has it in the package libpetsc${KC_VERSION%.*}-dev-examples (sh conf/install-deps.sh check); an installed
        PETSc has it in share/petsc/examples, a build in its source tree beside PETSC_ARCH."
 }
 
-# The generator walks a folder: give it one with nothing but the tests. Loops may be shorter, and what the library has is not required any more: the generator knows
-# of PETSc only
+# The generator walks a folder: give it one with nothing but the tests. Loops may be shorter, and what the library has
+# is not required any more: the generator knows of PETSc only
 stage() {
   mkdir -p "$work/src/$1"
   met=$(for feature in $KC_FEATURES; do printf '/^ *requires: defined(%s)$/d;' "$feature"; done)
@@ -124,17 +138,21 @@ generate() {
   stage tests
   stage examples/tutorials
   PYTHONDONTWRITEBYTECODE=1 python3 "$(dirname "$KC_HARNESS")/config/gmakegentest.py" \
-    --petsc-dir="$KC_CONF_DIR" --petsc-arch="$KC_CONF_ARCH" --pkg-name=petsc --pkg-dir="$work" --pkg-pkgs=tests,examples \
+    --petsc-dir="$KC_CONF_DIR" --petsc-arch="$KC_CONF_ARCH" --pkg-name=petsc --pkg-dir="$work" \
+    --pkg-pkgs=tests,examples \
     --srcdir="$work/src" --testdir="$testdir" || complain "PETSc's test generator failed"
 }
 
 # PETSc's gmakefile.test on our tests. Its list of tests (-o) comes from generate(), as PETSc 3.18 would list its own.
 # It echoes all variables given here through a shell: no parentheses
 harness() {
-  ( cd "$work" && HOME="$work" PYTHONDONTWRITEBYTECODE=1 make -f "$KC_HARNESS" -o "$testdir/testfiles" --no-print-directory \
-      PETSC_DIR="$KC_CONF_DIR" PETSC_ARCH="$KC_CONF_ARCH" TESTDIR="$testdir" TESTSRCDIR="$work/src" pkgs="tests examples" \
+  link="-Wl,--push-state,--no-as-needed $KC_LIBRARY -Wl,--pop-state"
+  ( cd "$work" &&
+    HOME="$work" PYTHONDONTWRITEBYTECODE=1 make -f "$KC_HARNESS" -o "$testdir/testfiles" --no-print-directory \
+      PETSC_DIR="$KC_CONF_DIR" PETSC_ARCH="$KC_CONF_ARCH" TESTDIR="$testdir" TESTSRCDIR="$work/src" \
+      pkgs="tests examples" \
       CPPFLAGS="-I$top/include" CFLAGS="$sanitize_flags" \
-      EXEFLAGS="$sanitize_flags -Wl,--push-state,--no-as-needed $KC_LIBRARY -Wl,--pop-state -Wl,-rpath,$KC_BUILD/lib,-rpath,$KC_LIBDIR" \
+      EXEFLAGS="$sanitize_flags $link -Wl,-rpath,$KC_BUILD/lib,-rpath,$KC_LIBDIR" \
       DIFF_NUMBERS=1 TIMEOUT="${TIMEOUT:-$default_timeout}" VALGRIND="$VALGRIND" "$@" 9>&- )
 }
 
@@ -202,7 +220,8 @@ report_suites() {
     suite=${entry%:*} number=${entry#*:}
     set -- "$testdir/counts/$suite"[_.]*
     if [ $# = "$number" ] && [ -f "$1" ]; then
-      awk -v name="$suite" -v n="$number" '/^time/ { s += $3 } END { printf "check: %s: %d test%s, %.0f s\n", name, n, (n > 1 ? "s" : ""), s }' "$@"
+      awk -v name="$suite" -v n="$number" \
+        '/^time/ { s += $3 } END { printf "check: %s: %d test%s, %.0f s\n", name, n, (n > 1 ? "s" : ""), s }' "$@"
     else unfinished="$unfinished $entry"; fi
   done
   pending=$unfinished
@@ -237,7 +256,8 @@ run_programs() {
 
 # A test with a filter does not compare what -malloc_dump says, hence this look at the unfiltered output
 find_leaks() {
-  find "$testdir" -name '*.tmp' -newer "$started" -exec grep -l '^\[ *[0-9]*\] *[0-9]* bytes .*()' {} + | while read -r output; do
+  find "$testdir" -name '*.tmp' -newer "$started" -exec grep -l '^\[ *[0-9]*\] *[0-9]* bytes .*()' {} + |
+    while read -r output; do
     name=$(basename "$(dirname "$output")") name=${name#run}
     grep -q "^not ok .*-${name}[ +]" "$all" && continue
     grep '^\[ *[0-9]*\] *[0-9]* bytes .*()' "$output" | sed 's/^/#\t/'
@@ -255,8 +275,10 @@ run_script() {
   case $1 in *.py) interpreter="python3" ;; *) interpreter="sh" ;; esac
   tap=$work/scripts/$name.tap status=0 start=$(date +%s)
   mkdir "$work/scripts/$name/tmp"
-  # Programs of several scripts start and end at the same time; in one folder for temporary files MPI may find that of another one, half removed
-  ( cd "$work/scripts/$name" && KC_WORK=$PWD TMPDIR=$PWD/tmp timeout 900 "$interpreter" "$top/tests/${1#tests-}" ) > "$tap" 2>&1 < /dev/null 9>&- || status=$?
+  # Programs of several scripts start and end at the same time; in one folder for temporary files MPI may find that of
+  # another one, half removed
+  ( cd "$work/scripts/$name" && KC_WORK=$PWD TMPDIR=$PWD/tmp timeout 900 "$interpreter" "$top/tests/${1#tests-}" ) \
+    > "$tap" 2>&1 < /dev/null 9>&- || status=$?
   grep -q '^ok\|^not ok' "$tap" || echo "not ok $name: no test in it ran" >> "$tap"
   [ $status = 0 ] || grep -q '^not ok' "$tap" || echo "not ok $name: ended with status $status" >> "$tap"
   if grep -q '^not ok' "$tap"; then grep -v '^ok' "$tap" || true; fi

@@ -6,7 +6,7 @@
 
 A page says where figures come from:
 
-    <!-- figures: bench/results/ratios.csv -->              a word behind the name: only lines of the file that have it as a cell
+    <!-- figures: bench/results/ratios.csv -->              a word behind the name: only lines that have it as a cell
     | case | PCMG | ... |            numbers of a table or a paragraph
     <!-- end -->
 
@@ -45,7 +45,8 @@ def has(cells, number):
     for cell in cells:
         for word in NUMBER.findall(cell):
             value = decimal.Decimal(word)
-            if value == wanted or ("e" not in number and abs(value - wanted) <= decimal.Decimal(1).scaleb(wanted.as_tuple().exponent) / 2):
+            rounding = decimal.Decimal(1).scaleb(wanted.as_tuple().exponent) / 2
+            if value == wanted or ("e" not in number and abs(value - wanted) <= rounding):
                 return True
     return False
 
@@ -101,7 +102,8 @@ def check_page(path):
     if path in COMPLETE:
         rest = CODE.sub(blank, BLOCK.sub(lambda match: "\n" * match[0].count("\n"), text))
         for match in UNIT.finditer(rest):
-            yield rest.count("\n", 0, match.start()) + 1, f"{match[0]!r} comes from no file: put it between <!-- figures: FILE.csv --> and <!-- end -->"
+            yield rest.count("\n", 0, match.start()) + 1, (f"{match[0]!r} comes from no file: put it between <!-- "
+                                                           f"figures: FILE.csv --> and <!-- end -->")
 
 
 def pages():
@@ -166,9 +168,11 @@ def markdown(page, tree):
     text = re.sub(r"^  ", "", re.sub(r"\n {6,}(?=\S)", " ", page.text), flags=re.M)
     text = re.sub(r"^[+.-] +(.*)", r"- \1", text, flags=re.M)
     text = re.sub(r"^\.seealso: ", "**See also:** ", text, flags=re.M)
-    text = re.sub(r"^((?:[A-Z][\w/ ]* )?(?:Parameters?|Keys?|Values|Notes?|Level|References?)):", r"**\1:**", text, flags=re.M)
+    text = re.sub(r"^((?:[A-Z][\w/ ]* )?(?:Parameters?|Keys?|Values|Notes?|Level|References?)):", r"**\1:**", text,
+                  flags=re.M)
     known = {p.name for p in tree.pages}
-    text = re.sub(r"`(\w+)(\(\))?`", lambda m: f"[`{m[1]}{m[2] or ''}`]({m[1]}.md)" if m[1] in known and m[1] != page.name else m[0], text)
+    text = re.sub(r"`(\w+)(\(\))?`", lambda m: f"[`{m[1]}{m[2] or ''}`]({m[1]}.md)" if m[1] in known
+                  and m[1] != page.name else m[0], text)
     rest = re.split(r"\n[ \t]*\n", text.strip(), 1)[1]
     return f"# {page.name}\n\n{purpose(page)}\n\n{declaration(page, tree)}{rest.strip()}\n\nDefined in {page.path}\n"
 

@@ -39,7 +39,9 @@ packages_of() {
     lint)   echo "clang clang-format-14 g++ python3" ;;
     latest) echo "make gcc g++ $mpi libopenblas-dev libfftw3-dev libfftw3-mpi-dev python3 python3-pip" ;;
     headers) echo "make gcc g++ $mpi libopenblas-dev libfftw3-dev python3 python3-pip" ;;
-    kokkos) echo "make gcc g++ $mpi libopenblas-dev libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev python3 python3-pip" ;;
+    kokkos)
+      echo "make gcc g++ $mpi libopenblas-dev libtrilinos-kokkos-dev libtrilinos-kokkos-kernels-dev python3 python3-pip"
+      ;;
     hip)    echo "gcc hipcc libamdhip64-dev python3" ;;
     *)      complain "$usage"; exit 2 ;;
   esac

@@ -30,33 +30,42 @@ BLOCK = re.compile(r"(<!-- generated -->\n).*?(<!-- end -->)", re.S)
 
 SOURCE = r"(?:src|include|tests|examples|bench)/.*\.(?:c|h|cu|cuh|cpp|hpp)$"
 SCRIPT = r".*\.(?:py|sh|mk)$|makefile$|\.ci/run$"
+SHORT_SCRIPT = r"(?:bench|conf|tests)/.*\.(?:py|sh)$"  # folders whose scripts keep to MAX_COLUMNS
 ANY = r".*"
 
 # files, view of the file, what must not occur there, message
 PATTERNS = [
     (SOURCE, "text", r"\t", "tab"),
     (f"{SOURCE}|{SCRIPT}", "text", r"[ \t\r]+$", "white space at the end of the line"),
-    (r"bench/.*\.py$", "text", rf"^.{{{MAX_COLUMNS + 1},}}$", f"more than {MAX_COLUMNS} columns"),
+    (SHORT_SCRIPT, "text", rf"(?<=^.{{{MAX_COLUMNS}}}).+$", f"more than {MAX_COLUMNS} columns"),
     (SOURCE, "comments", r"(?:/\*|//)[ \t]*[-=*#_~+]{4,}", "separator comment"),
     (SOURCE, "comments", r"\b(?:TODO|FIXME)\b(?!.*(?:#|\bissue )\d)", "TODO without the number of an issue"),
     (r"(?!include/petsckcycle/private/compat\.h$)" + SOURCE, "code", r"\bPETSC_VERSION_\w+",
      "PETSc versions are known to include/petsckcycle/private/compat.h only"),
     (SOURCE, "strings", r'#\s*include\s*[<"](?:\.\./)+src/', "include only public headers and <petsc/private/...>"),
-    (r"src/kernel/(?!cuda/).*", "strings", r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/kernelimpl\.h>|"\w+\.h"))', "kernels know kernelimpl.h alone"),
+    (r"src/kernel/(?!cuda/).*", "strings", r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/kernelimpl\.h>|"\w+\.h"))',
+     "kernels know kernelimpl.h alone"),
     (r"src/kernel/cuda/.*|include/petsckcycle/private/(?:fp)?cudaimpl\.h$", "strings",
-     r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:(?:kernel|cuda|runtime|fpcuda)impl|fppoint)\.h>|"\w+cuda\.h"|<string\.h>))',
+     r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:(?:kernel|cuda|runtime|fpcuda)impl|fppoint)\.h>|"\w+cuda\.h"'
+     r'|<string\.h>))',
      "kernels for devices know cudaimpl.h, fpcudaimpl.h, runtimeimpl.h and each other alone"),
     (r"include/petsckcycle/private/(?:kernelimpl|point|threads)\.h$", "strings",
-     r"#[ \t]*include[ \t]*<(?!petsckcycle/private/(?:point|singlenames|threads)\.h|petscmacros\.h|petscsystypes\.h|string\.h|omp\.h)",
+     r"#[ \t]*include[ \t]*<(?!petsckcycle/private/(?:point|singlenames|threads)\.h|petscmacros\.h|petscsystypes\.h"
+     r"|string\.h|omp\.h)",
      "kernels know no header of PETSc but those with macros and the types of numbers"),
-    (r"src/(?!kernel/|mat/stencil/|level/(?:single|device/devicestencil)\.c).*", "code", r"\b(?:s[bct])->(?:kind|block|classes|shared|own)\b",
+    (r"src/(?!kernel/|mat/stencil/|level/(?:single|device/devicestencil)\.c).*", "code",
+     r"\b(?:s[bct])->(?:kind|block|classes|shared|own)\b",
      "lines find their coefficients by the functions of kernelimpl.h"),
-    (r"src/.*", "code", r"\b(?:malloc|calloc|realloc|free|exit|abort)\s*\(", "use PetscMalloc(), PetscFree() and error codes"),
+    (r"src/.*", "code", r"\b(?:malloc|calloc|realloc|free|exit|abort)\s*\(",
+     "use PetscMalloc(), PetscFree() and error codes"),
     (r"(?!include/petsckcycle\.h$)(?:src|include)/.*\.[ch]$", "code",
-     r"\bPETSC_EXTERN\b(?!\s+PetscErrorCode\s+PetscDLLibraryRegister_|\s+(?:const\s+)?\w+\s+\*?KCycle(?:Line(?:Gather|Coefficients|Compute)|BoxExchange|StencilOf)\()", f"PETSC_EXTERN outside {PUBLIC_HEADER}: use PETSC_INTERN"),
+     r"\bPETSC_EXTERN\b(?!\s+PetscErrorCode\s+PetscDLLibraryRegister_|\s+(?:const\s+)?\w+\s+\*?KCycle(?:Line(?:Gather"
+     r"|Coefficients|Compute)|BoxExchange|StencilOf)\()", f"PETSC_EXTERN outside {PUBLIC_HEADER}: use PETSC_INTERN"),
     (ANY, "text", r"(?<![\w.$})\]*~<-])/(?:work|root|home)\b(?![-.])", "path of one machine"),
-    (ANY, "text", r"\b(?:pypi\.org|pythonhosted\.org|(?:deb|security|ftp|archive)\.debian\.org|archive\.ubuntu\.com|conda\.anaconda\.org"
-     r"|download\.(?:nvidia|pytorch)\.(?:com|org)|registry\.npmjs\.org|crates\.io|(?:ftp\.mcs|web\.cels)\.anl\.gov)\b", "address of a package host"),
+    (ANY, "text", r"\b(?:pypi\.org|pythonhosted\.org|(?:deb|security|ftp|archive)\.debian\.org|archive\.ubuntu\.com"
+                  r"|conda\.anaconda\.org"
+     r"|download\.(?:nvidia|pytorch)\.(?:com|org)|registry\.npmjs\.org|crates\.io|(?:ftp\.mcs|web\.cels)\.anl\.gov)\b",
+     "address of a package host"),
 ]
 
 LEXEME = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
@@ -99,12 +108,14 @@ def split_commas(code, text):
 
 
 def parameter_name(declaration):
-    match = re.search(r"\(\s*\*\s*(?:const\s+)?(\w+)", declaration) or re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", declaration)
+    match = re.search(r"\(\s*\*\s*(?:const\s+)?(\w+)", declaration)
+    match = match or re.search(r"(\w+)\s*(?:\[[^\]]*\]\s*)*$", declaration)
     return match[1] if match else declaration
 
 
 class Source:
-    """A file in views of equal length: code (no comments, strings empty), strings (no comments), comments, bare (code without directives)"""
+    """A file in views of equal length: code (no comments, strings empty), strings (no comments), comments, bare (code
+    without directives)"""
 
     def __init__(self, path):
         with open(path, "rb") as f:
@@ -115,7 +126,8 @@ class Source:
         self.functions = []
         if self.is_c:
             self.strings = LEXEME.sub(lambda m: spaces(m[0]) if m[0][0] == "/" else m[0], self.text)
-            self.code = LEXEME.sub(lambda m: spaces(m[0]) if m[0][0] == "/" else m[0][0] + spaces(m[0][1:-1]) + m[0][-1], self.text)
+            self.code = LEXEME.sub(lambda m: spaces(m[0]) if m[0][0] == "/" else
+                                   m[0][0] + spaces(m[0][1:-1]) + m[0][-1], self.text)
             self.comments = "".join(t if t != s or t == "\n" else " " for t, s in zip(self.text, self.strings))
             self.bare = DIRECTIVE.sub(lambda m: spaces(m[0]), self.code)
             self.functions = list(self.find_functions())
@@ -127,7 +139,8 @@ class Source:
         return self.bare[function.open:function.close]
 
     def find_functions(self):
-        """Matches braces; of #if branches each starts at the depth of its #if; struct, namespace and extern "C" do not count"""
+        """Matches braces; of #if branches each starts at the depth of its #if; struct, namespace and extern "C"
+        do not count"""
         depth, head, branches, opened = 0, 0, [], None
         for token in TOKEN.finditer(self.code):
             if token[1]:
@@ -151,7 +164,8 @@ class Source:
                 depth, head = 0, token.end()
 
     def is_transparent(self, start, end):
-        return re.search(r'\b(?:struct|class|union|namespace)\b[^=()]*$|\bextern\s+"[^"]*"\s*$', self.bare[start:end]) is not None
+        return re.search(r'\b(?:struct|class|union|namespace)\b[^=()]*$|\bextern\s+"[^"]*"\s*$',
+                         self.bare[start:end]) is not None
 
     def make_function(self, start, opening, closing):
         head = self.bare[start:opening]
@@ -161,7 +175,8 @@ class Source:
         if name:
             params = split_commas(head[left + 1:match.start()], head[left + 1:match.start()])
             lines = max(0, self.code.count("\n", opening, closing) - 1)
-            yield Function(name[1], head.strip(), [p for p in params if p != "void"], opening, closing, self.line(start + name.start()), lines)
+            yield Function(name[1], head.strip(), [p for p in params if p != "void"], opening, closing,
+                           self.line(start + name.start()), lines)
 
 
 # Reading the project
@@ -170,7 +185,8 @@ class Source:
 def list_files():
     """What git knows or would add; in an unpacked tarball every file that is not built"""
     git = shutil.which("git")
-    run = subprocess.run([git, "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True) if git else None
+    ask = [git, "ls-files", "-co", "--exclude-standard"]
+    run = subprocess.run(ask, capture_output=True, text=True) if git else None
     if run and run.returncode == 0:
         return sorted(f for f in set(run.stdout.splitlines()) if os.path.isfile(f) and not os.path.islink(f))
     walk = [os.path.relpath(os.path.join(d, f)) for d, _, names in os.walk(".") for f in names]
@@ -192,7 +208,8 @@ class Tree:
 
     def find_public(self):
         headers = [s for s in self.sources if s.path == PUBLIC_HEADER]
-        return {m[1]: s.line(m.start()) for s in headers for m in re.finditer(r"\bPETSC_EXTERN\s[\w\s*]*?\b(\w+)\s*\(", s.bare)}
+        return {m[1]: s.line(m.start()) for s in headers
+                for m in re.finditer(r"\bPETSC_EXTERN\s[\w\s*]*?\b(\w+)\s*\(", s.bare)}
 
     def find_pages(self):
         for s in self.src:
@@ -204,7 +221,8 @@ class Tree:
         return next((p for p in self.pages if p.kind == kind and p.name == name), None)
 
     def find_types(self):
-        defines = dict(m.groups() for s in self.sources for m in re.finditer(r'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+"(\w+)"', s.strings, re.M))
+        defines = dict(m.groups() for s in self.sources
+                       for m in re.finditer(r'^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+"(\w+)"', s.strings, re.M))
         for s in self.src:
             for m in re.finditer(r'\b(PC|KSP|Mat|SNES|DM|Vec)Register\s*\(\s*(?:"(\w+)"|(\w+))\s*,', s.strings):
                 yield Type(m[3], f"-{m[1].lower()}_{m[2] or defines.get(m[3], '?')}_", s.path, s.line(m.start()))
@@ -242,7 +260,8 @@ def clang_format():
     for name in (f"clang-format-{CLANG_FORMAT_MAJOR}", "clang-format"):
         program = shutil.which(name)
         if program:
-            version = re.search(r"version (\d+)", subprocess.run([program, "--version"], capture_output=True, text=True).stdout)
+            version = re.search(r"version (\d+)",
+                                subprocess.run([program, "--version"], capture_output=True, text=True).stdout)
             if version and int(version[1]) == CLANG_FORMAT_MAJOR:
                 return program
     return None
@@ -251,9 +270,11 @@ def clang_format():
 def check_format(tree):
     program = clang_format()
     if program is None:
-        yield ".clang-format", 1, f"needs clang-format {CLANG_FORMAT_MAJOR}, other versions lay out differently: install clang-format-{CLANG_FORMAT_MAJOR}"
+        yield ".clang-format", 1, (f"needs clang-format {CLANG_FORMAT_MAJOR}, other versions lay out differently: "
+                                   f"install clang-format-{CLANG_FORMAT_MAJOR}")
     elif tree.sources:
-        run = subprocess.run([program, "--style=file", "--dry-run", "-Werror"] + [s.path for s in tree.sources], capture_output=True, text=True)
+        run = subprocess.run([program, "--style=file", "--dry-run", "-Werror"] + [s.path for s in tree.sources],
+                             capture_output=True, text=True)
         places = re.findall(r"^(\S+?):(\d+):\d+: error: code should", run.stderr, re.M)
         for path, line in {p: n for p, n in reversed(places)}.items():
             yield path, int(line), "layout differs from clang-format's: make lint FIX=1"
@@ -343,17 +364,22 @@ def check_length(tree):
 # Error checking
 
 STATEMENT_MACROS = re.compile(
-    r"Petsc(?:Call|FunctionReturn|Check|Assert|Valid|Try(?:Type)?Method|Use(?:Type)?Method|Options(?:Head)?(?:Begin|End)|ObjectOptionsBegin"
-    r"|ObjectParameterSetDefault|Unreachable|Stack|Pragma|Prefetch|PreLoad|Kernel)\w*|(?:PC|KSP|SNES|TS|DM|Mat|Vec|IS)Check\w*")
-CHECKING_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\((?=(?:[^\n\\]|\\.)*\b(?:PetscCall|return ierr_))", re.M | re.S)
-CALL = re.compile(r"\b((?:Petsc|PC|KSP|SNES|TS|DM|Mat|Vec|IS|AO|KCycle|MPIU_|cu(?:fft|blas|sparse|solver))[A-Z]\w*)\s*\((?!\s*\*\s*\w*\s*\)\s*\()")
+    r"Petsc(?:Call|FunctionReturn|Check|Assert|Valid|Try(?:Type)?Method|Use(?:Type)?Method|Options(?:Head)?(?:Begin"
+    r"|End)|ObjectOptionsBegin"
+    r"|ObjectParameterSetDefault|Unreachable|Stack|Pragma|Prefetch|PreLoad|Kernel)\w*|(?:PC|KSP|SNES|TS|DM|Mat|Vec"
+    r"|IS)Check\w*")
+CHECKING_MACRO = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)\((?=(?:[^\n\\]|\\.)*\b(?:PetscCall|return ierr_))",
+                            re.M | re.S)
+CALL = re.compile(r"\b((?:Petsc|PC|KSP|SNES|TS|DM|Mat|Vec|IS|AO|KCycle|MPIU_|cu(?:fft|blas|sparse"
+                  r"|solver))[A-Z]\w*)\s*\((?!\s*\*\s*\w*\s*\)\s*\()")
 MPI_CALL = re.compile(r"\bMPI_(?!W|Init\b|Finalize\b|\w+_(?:f2c|c2f)\b)[A-Z][a-z]\w*\s*\((?!\s*\*)")
 CUDA_CALL = re.compile(r"\bcuda(?!GetError)[A-Z]\w*\s*\(")
 
 
 def starts_statement(code, pos):
     before = code[:pos].rstrip()
-    if before.endswith((";", "{", "}")) or re.search(r"\b(?:else|do)$|(?:^|[;{}\n])\s*(?:case\b[^?;]*|default\s*):$", before[-200:]):
+    label = r"\b(?:else|do)$|(?:^|[;{}\n])\s*(?:case\b[^?;]*|default\s*):$"
+    if before.endswith((";", "{", "}")) or re.search(label, before[-200:]):
         return True
     left = matching(before, len(before) - 1) if before.endswith(")") else None
     return left is not None and re.search(r"\b(?:if|for|while|switch)\s*$", before[:left]) is not None
@@ -367,11 +393,14 @@ def check_ignored_errors(tree):
             body = s.body(f)
             for m in CALL.finditer(body):
                 if not STATEMENT_MACROS.fullmatch(m[1]) and m[1] not in void and starts_statement(body, m.start()):
-                    yield s.path, s.line(f.open + m.start()), f"error code of {m[1]}() is ignored: wrap it in PetscCall()"
-            for pattern, wrapper in (MPI_CALL, r"PetscCallMPI(?:Abort)?\((?:\w+,)?\s*$"), (CUDA_CALL, r"\w*CallCUDA\(\s*$|\breturn\s*$|[^=!<>]=\s*$"):
+                    yield s.path, s.line(f.open + m.start()), (f"error code of {m[1]}() is ignored: wrap it in "
+                                                               f"PetscCall()")
+            for pattern, wrapper in ((MPI_CALL, r"PetscCallMPI(?:Abort)?\((?:\w+,)?\s*$"),
+                                     (CUDA_CALL, r"\w*CallCUDA\(\s*$|\breturn\s*$|[^=!<>]=\s*$")):
                 for m in pattern.finditer(body):
                     if not re.search(wrapper, body[:m.start()][-80:]):
-                        yield s.path, s.line(f.open + m.start()), f"{m[0].rstrip('( ')}() outside {'PetscCallMPI()' if pattern is MPI_CALL else 'PetscCallCUDA()'}"
+                        wanted = "PetscCallMPI()" if pattern is MPI_CALL else "PetscCallCUDA()"
+                        yield s.path, s.line(f.open + m.start()), f"{m[0].rstrip('( ')}() outside {wanted}"
 
 
 def check_function_frames(tree):
@@ -387,12 +416,15 @@ def check_function_frames(tree):
                 yield s.path, f.line, f"{f.name}() has no PetscFunctionBegin"
             bare = re.search(r"\breturn\b", body[begin.end():]) if begin and f.name != "main" else None
             if bare:
-                yield s.path, s.line(f.open + begin.end() + bare.start()), "return after PetscFunctionBegin: use PetscFunctionReturn()"
+                yield (s.path, s.line(f.open + begin.end() + bare.start()),
+                       "return after PetscFunctionBegin: use PetscFunctionReturn()")
             void = re.search(r"\bPetscCall\w*Void\s*\(", body) if returns_code else None
             if void:
-                yield s.path, s.line(f.open + void.start()), f"{void[0].rstrip('( ')}() in a function that can return the error"
+                yield s.path, s.line(f.open + void.start()), (f"{void[0].rstrip('( ')}() in a function that can return "
+                                                              f"the error")
             launch = body.rfind("<<<")
-            if launch >= 0 and not re.search(r"\bcuda(?:Get|Peek)LastError\b|\bPetscCUPMLaunch\w*|\bPetscCUDAGetLastError\b", body[launch:]):
+            if launch >= 0 and not re.search(r"\bcuda(?:Get|Peek)LastError\b|\bPetscCUPMLaunch\w*"
+                                             r"|\bPetscCUDAGetLastError\b", body[launch:]):
                 yield s.path, s.line(f.open + launch), "kernel launch without cudaGetLastError()"
 
 
@@ -402,14 +434,16 @@ def check_function_frames(tree):
 def check_names(tree):
     for name, line in tree.public.items():
         if not re.fullmatch(r"(?:KCycle|PC|KSP|Mat|DM)[A-Z][A-Za-z0-9]*", name) or name.startswith("PCMG"):
-            yield PUBLIC_HEADER, line, f"{name}(): public names are KCycle..., PC<Type>..., KSP<Type>..., Mat<Type>... or DM... in CamelCase"
+            yield PUBLIC_HEADER, line, (f"{name}(): public names are KCycle..., PC<Type>..., KSP<Type>..., "
+                                        f"Mat<Type>... or DM... in CamelCase")
         setter = re.fullmatch(r"(\w+?)Set((?!FromOptions|Up$|Values)[A-Z]\w*)", name)
         if setter and f"{setter[1]}Get{setter[2]}" not in tree.public:
             yield PUBLIC_HEADER, line, f"{name}() has no {setter[1]}Get{setter[2]}()"
     for s in tree.src:
         for f in s.functions if s.path.endswith(".c") else []:
             declared = re.compile(rf"\bPETSC_(?:INTERN|EXTERN)\b[^;{{}}]*\b{f.name}\s*\(")
-            if not re.search(r"\bstatic\b|\bKC_POINT\b|\bPETSC_(?:INTERN|EXTERN)\b", f.head) and not any(declared.search(o.bare) for o in tree.sources):
+            shared = not re.search(r"\bstatic\b|\bKC_POINT\b|\bPETSC_(?:INTERN|EXTERN)\b", f.head)
+            if shared and not any(declared.search(o.bare) for o in tree.sources):
                 yield s.path, f.line, f"{f.name}() is neither static nor declared PETSC_INTERN in a header"
 
 
@@ -443,14 +477,16 @@ def check_pages_exist(tree):
 
 
 def check_page_form(tree):
-    prefixes = {re.match(r"(.+?)(?:Set|Get|Compute|Initialize|Finalize|Create|View|$)", name)[1] for name in tree.public}
+    prefixes = {re.match(r"(.+?)(?:Set|Get|Compute|Initialize|Finalize|Create|View|$)", name)[1]
+                for name in tree.public}
     own = re.compile(rf"`((?:{'|'.join(sorted(prefixes))})\w*)\(\)`") if prefixes else None
     for page in tree.pages:
         here = lambda message: (page.path, page.line, f"page of {page.name}: {message}")
         if page.name is None:
             yield page.path, page.line, "manual page does not begin with '  Name - purpose'"
             continue
-        if page.kind == "@" and not re.search(r"^ *(?:Not Collective|Collective|Logically Collective)\b", page.text, re.M):
+        collective = r"^ *(?:Not Collective|Collective|Logically Collective)\b"
+        if page.kind == "@" and not re.search(collective, page.text, re.M):
             yield here("no line Collective, Logically Collective or Not Collective")
         if not re.search(r"^ *Level: (?:beginner|intermediate|advanced|developer|deprecated)$", page.text, re.M):
             yield here("no Level:")
@@ -474,7 +510,8 @@ def check_page_arguments(tree):
         if below is None or below.name != page.name:
             yield page.path, page.line, f"page of {page.name} does not stand directly above {page.name}()"
             continue
-        found = [text for heading in ("Input Parameters?", "Output Parameters?", "Input/Output Parameters?") for _, text in items(page.text, heading)]
+        found = [text for heading in ("Input Parameters?", "Output Parameters?", "Input/Output Parameters?")
+                 for _, text in items(page.text, heading)]
         named = [re.sub(r"\[.*?\]", "", n).strip() for text in found for n in re.split(r"\s+-\s", text)[0].split(",")]
         params = [parameter_name(p) for p in below.params]
         for name in params:
@@ -494,7 +531,8 @@ NO_VALUE = {"Name", "BoolGroup", "BoolGroupBegin", "BoolGroupEnd"}
 
 def choices(tree, option):
     """The words that an Enum or EList accepts, and the prefix of the enum's constants"""
-    array = rf"\b{re.escape(option.args[3])}\s*\[[^\]]*\]\s*=\s*\{{([^}}]*)\}}" if option.kind in ("Enum", "EList") else None
+    listed = option.kind in ("Enum", "EList")
+    array = rf"\b{re.escape(option.args[3])}\s*\[[^\]]*\]\s*=\s*\{{([^}}]*)\}}" if listed else None
     match = next((m for s in tree.src for m in re.finditer(array, s.strings)), None) if array else None
     words = re.findall(r'"([^"]*)"', match[1]) if match else []
     return (words[:-2], words[-1]) if option.kind == "Enum" and words else (words, "")
@@ -502,7 +540,7 @@ def choices(tree, option):
 
 def documented(tree, option):
     """The line of the option in the page of its type: how its value is written, the default, the text.
-    The default is given as (default: x), or in PETSc's way as <x> where x is a number, a truth value or one of the choices"""
+    The default is given as (default: x), or in PETSc's way as <x> where x is a number, a truth value or a choice"""
     kind = tree.type_of(option.name)
     page = tree.page("M", kind.macro) if kind else None
     for _, text in items(page.text, OPTION_KEYS) if page else []:
@@ -531,7 +569,8 @@ def value_of(tree, option):
 
 
 def initial_value(tree, option, expression):
-    """Follows a local variable to its initial value and a field to what the create functions beside set it to, else zero"""
+    """Follows a local variable to its initial value and a field to what the create functions beside set it to, else
+    zero"""
     source = next(s for s in tree.src if s.path == option.path)
     caller = max((f for f in source.functions if f.line <= option.line), key=lambda f: f.line, default=None)
     body = source.strings[caller.open:caller.close] if caller else ""
@@ -543,7 +582,8 @@ def initial_value(tree, option, expression):
     if field is None:
         return expression
     folder = os.path.dirname(option.path)
-    bodies = [s.strings[f.open:f.close] for s in tree.src if os.path.dirname(s.path) == folder for f in s.functions if "Create_" in f.name]
+    bodies = [s.strings[f.open:f.close] for s in tree.src if os.path.dirname(s.path) == folder for f in s.functions
+              if "Create_" in f.name]
     values = {m[1].strip() for body in bodies for m in re.finditer(rf"->{field[1]}\s*=\s*([^;=]+);", body)}
     return values.pop() if len(values) == 1 else "0" if bodies and not values else expression
 
@@ -555,7 +595,8 @@ def default_in_code(tree, option):
     if option.kind.endswith("Array") or option.kind == "Viewer":
         return None
     words, prefix = choices(tree, option)
-    expression = initial_value(tree, option, re.sub(r"^\([\w\s*]+\)\s*", "", option.args[DEFAULT_ARGUMENT.get(option.kind, 3)]))
+    expression = initial_value(tree, option, re.sub(r"^\([\w\s*]+\)\s*", "",
+                                                    option.args[DEFAULT_ARGUMENT.get(option.kind, 3)]))
     if prefix and expression.startswith(prefix):
         word = expression[len(prefix):].lower()
         return word if word in words else next((w for w in words if word.endswith("_" + w)), word)
@@ -567,7 +608,8 @@ def default_in_code(tree, option):
         return "chosen"
     if option.kind == "Bool" and expression == "0":
         return "false"
-    named = {"PETSC_TRUE": "true", "PETSC_FALSE": "false", "PETSC_DECIDE": "automatic", "PETSC_DETERMINE": "automatic", "-1": "automatic"}
+    named = {"PETSC_TRUE": "true", "PETSC_FALSE": "false", "PETSC_DECIDE": "automatic", "PETSC_DETERMINE": "automatic",
+             "-1": "automatic"}
     known = named.get(expression) or (literal(expression) if expression.startswith('"') else None)
     return known or (expression if re.fullmatch(r"-?[\d.]+(?:e-?\d+)?", expression) else None)
 
@@ -649,7 +691,8 @@ def check_option_pages(tree):
     for s in tree.src:
         for m in re.finditer(r'\bPetscOptions(?:Get\w+|HasName)\s*\([^;]*?"(-\w+)"', s.strings):
             if tree.type_of(m[1]) and m[1] not in names:
-                yield s.path, s.line(m.start()), f"{m[1]} is read here and not declared with PetscOptions...() in a setfromoptions"
+                yield s.path, s.line(m.start()), (f"{m[1]} is read here and not declared with PetscOptions...() in a "
+                                                  f"setfromoptions")
 
 
 def check_reference(tree):
@@ -665,7 +708,9 @@ def check_reference(tree):
 
 # Messages
 
-ROOMS = (("src/pc/kcycle/", "PCKCYCLE"), ("src/pc/relax/", "PCRELAX"), ("src/pc/deflsub/", "PCDEFLSUB"), ("src/ksp/dpcg/", "KSPDPCG"), ("src/ksp/kcg/", "KSPKCG"), ("src/pc/incpoisson/", "PCINCPOISSON"), ("src/pc/fastpoisson/", "PCFASTPOISSON"),
+ROOMS = (("src/pc/kcycle/", "PCKCYCLE"), ("src/pc/relax/", "PCRELAX"), ("src/pc/deflsub/", "PCDEFLSUB"),
+         ("src/ksp/dpcg/", "KSPDPCG"), ("src/ksp/kcg/", "KSPKCG"), ("src/pc/incpoisson/", "PCINCPOISSON"),
+         ("src/pc/fastpoisson/", "PCFASTPOISSON"),
          ("src/mat/", "MATSTENCIL and MATSTENCILTRANSFER"), ("src/dm/", "Grids and subdomains"), ("src/", "Loading"))
 # Errors; reasons why levels are not structured; what -info tells; the position of the text among the arguments
 MESSAGE = re.compile(r"\b(?:(PetscCheck)|(SETERRQ)|(PetscInfo|PetscSNPrintf))\s*(\()")
@@ -688,7 +733,8 @@ def messages(tree):
             args = split_commas(s.code[m.end(4):end], s.strings[m.end(4):end])
             if m[3] == "PetscSNPrintf" and args[0] != "why":
                 continue
-            text = sentence(args[{"PetscCheck": 3, "SETERRQ": 2, "PetscInfo": 1, "PetscSNPrintf": 2}[m[0].rstrip("( ")]])
+            text = sentence(args[{"PetscCheck": 3, "SETERRQ": 2, "PetscInfo": 1,
+                                  "PetscSNPrintf": 2}[m[0].rstrip("( ")]])
             if re.search(r"[a-z]{3}", text) and "PETSC_ERR_PLIB" not in args:
                 yield room, "error" if not m[3] else "info" if m[3] == "PetscInfo" else "reason", text
         # Texts that are kept to be shown by -ksp_view
@@ -719,7 +765,8 @@ def check_tests_use(tree):
     for name, line in tree.public.items():
         if name not in calls:
             yield PUBLIC_HEADER, line, f"no test calls {name}()"
-    blocks = [m[0] for s in tree.sources if re.match(folders, s.path) for m in re.finditer(r"/\*TEST\n.*?TEST\*/", s.text, re.S)]
+    blocks = [m[0] for s in tree.sources if re.match(folders, s.path)
+              for m in re.finditer(r"/\*TEST\n.*?TEST\*/", s.text, re.S)]
     given = "\n".join(blocks + [f.text for f in tree.files if re.match(folders + r"\.sh$", f.path)])
     for o in tree.options:
         if not re.search(rf"-\w*?{o.name[1:]}\b", given):
@@ -730,7 +777,8 @@ POLICY = "include/petsckcycle/private/policyimpl.h"
 
 
 def check_policy(tree):
-    """Every threshold is used, has a reason, an option that there is, and a test that there is; the sources keep none of their own."""
+    """Every threshold is used, has a reason, an option that there is, and a test that there is; the sources keep none
+    of their own."""
     header = next(s for s in tree.files if s.path == POLICY)
     tests = {os.path.splitext(os.path.basename(f.path))[0] for f in tree.files if f.path.startswith("tests/")}
     documented = "".join(f.text for f in tree.files if f.path.startswith("docs/"))
@@ -750,7 +798,8 @@ def check_policy(tree):
     cases = next(f for f in tree.files if f.path == "bench/battery_cases.py")
     for m in re.finditer(r"\bKC[A-Z_0-9]+\b", cases.text):
         if not any(re.search(rf"\b{m[0]}\b", s.bare) for s in tree.sources):
-            yield cases.path, cases.text.count("\n", 0, m.start()) + 1, f"no threshold is called {m[0]}: keep the case, without the name"
+            yield cases.path, cases.text.count("\n", 0, m.start()) + 1, (f"no threshold is called {m[0]}: keep the "
+                                                                         f"case, without the name")
 
 
 CHECKS = [check_policy, check_format, check_patterns, check_files, check_flow, check_prose, check_length, check_ignored_errors, check_function_frames, check_names, check_guards,
@@ -772,7 +821,8 @@ def fix(tree):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--fix", action="store_true", help="reformat the sources and rewrite the table of options first")
+    parser.add_argument("--fix", action="store_true",
+                        help="reformat the sources and rewrite the table of options first")
     parser.add_argument("--options", action="store_true", help="print the table of options and stop")
     args = parser.parse_args()
     os.chdir(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -786,7 +836,8 @@ def main():
     problems = sorted({problem for check in CHECKS for problem in check(tree)})
     for path, line, message in problems:
         print(f"{path}:{line}: {message}")
-    counts = f"{len(tree.sources)} files, {sum(len(s.functions) for s in tree.sources)} functions, {len(tree.options)} options"
+    functions = sum(len(s.functions) for s in tree.sources)
+    counts = f"{len(tree.sources)} files, {functions} functions, {len(tree.options)} options"
     verdict = f"{len(problems)} fault{'s' if len(problems) > 1 else ''}" if problems else "clean"
     print(f"lint: {counts}: {verdict}")
     return 1 if problems else 0

@@ -1,4 +1,5 @@
-"""What pip calls to install the Python module (PEP 517): builds the library for the PETSc of petsc4py, and a wheel around it.
+"""What pip calls to install the Python module (PEP 517): builds the library for the PETSc of petsc4py, and a wheel
+around it.
 
 pip runs this in an environment without the installed packages; petsc4py is asked for outside of it.
 """
@@ -14,9 +15,11 @@ import zipfile
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 NAME = "petsc_kcycle"
-ASK = "import petsc4py; c = petsc4py.get_config(); print(petsc4py.__version__, c['PETSC_DIR'], c['PETSC_ARCH'].split(':')[0], sep='\\n')"
+ASK = ("import petsc4py; c = petsc4py.get_config(); "
+       "print(petsc4py.__version__, c['PETSC_DIR'], c['PETSC_ARCH'].split(':')[0], sep='\\n')")
 NO_PETSC4PY = """petsc-kcycle needs petsc4py, whose PETSc it is built for, and {python} has none.
-Install it first (Debian: python3-petsc4py, and a virtual environment with --system-site-packages; elsewhere: pip install petsc petsc4py)."""
+Install it first (Debian: python3-petsc4py, and a virtual environment with --system-site-packages; elsewhere: pip
+install petsc petsc4py)."""
 
 
 def read(*path):
@@ -32,7 +35,8 @@ def outer_environment():
 
 def petsc_of_petsc4py():
     """petsc4py's version, PETSC_DIR and PETSC_ARCH"""
-    answer = subprocess.run([sys.executable, "-c", ASK], env=outer_environment(), stdout=subprocess.PIPE, universal_newlines=True)
+    answer = subprocess.run([sys.executable, "-c", ASK], env=outer_environment(), stdout=subprocess.PIPE,
+                            universal_newlines=True)
     if answer.returncode:
         sys.exit(NO_PETSC4PY.format(python=sys.executable))
     return (answer.stdout.split("\n") + [""] * 3)[:3]
@@ -43,7 +47,8 @@ def build_library(petsc_dir, petsc_arch):
     for words in (["-j" + str(os.cpu_count()), "all"], ["print-library"]):
         answer = subprocess.run(make + words, env=outer_environment(), stdout=subprocess.PIPE, universal_newlines=True)
         if answer.returncode:
-            sys.exit(f"petsc-kcycle does not build for the PETSc of petsc4py: PETSC_DIR={petsc_dir} PETSC_ARCH={petsc_arch}; see above")
+            sys.exit("petsc-kcycle does not build for the PETSc of petsc4py: "
+                     f"PETSC_DIR={petsc_dir} PETSC_ARCH={petsc_arch}; see above")
     return answer.stdout.strip()
 
 
@@ -61,10 +66,15 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     tag = "py3-none-" + re.sub(r"[-.]", "_", sysconfig.get_platform())
     info = f"{NAME}-{version}.dist-info"
     files = {f"{NAME}/__init__.py": read("python", NAME, "__init__.py"), f"{NAME}/VERSION.txt": read("VERSION.txt"),
-             f"{NAME}/libpetsckcycle.so": read(library), f"{NAME}/include/petsckcycle.h": read("include", "petsckcycle.h"),
+             f"{NAME}/libpetsckcycle.so": read(library),
+             f"{NAME}/include/petsckcycle.h": read("include", "petsckcycle.h"),
              f"{info}/METADATA": metadata(version, petsc4py), f"{info}/LICENSE": read("LICENSE"),
-             f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: petsc-kcycle\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()}
-    record = [f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}" for name, data in files.items()]
+             f"{info}/WHEEL": ("Wheel-Version: 1.0\nGenerator: petsc-kcycle\nRoot-Is-Purelib: false\n"
+                               f"Tag: {tag}\n").encode()}
+    record = []
+    for name, data in files.items():
+        digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+        record.append(f"{name},sha256={digest},{len(data)}")
     files[f"{info}/RECORD"] = "\n".join(record + [f"{info}/RECORD,,", ""]).encode()
     wheel = f"{NAME}-{version}-{tag}.whl"
     with zipfile.ZipFile(os.path.join(wheel_directory, wheel), "w", zipfile.ZIP_DEFLATED) as archive:

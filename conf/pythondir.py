@@ -1,6 +1,7 @@
 """Where Python modules go.
 
-    python3 pythondir.py PREFIX          the folder for them below PREFIX: one that this Python searches, if there is any there
+    python3 pythondir.py PREFIX          the folder for them below PREFIX: one that this Python searches, if
+                                         there is any there
     python3 pythondir.py --note FOLDER   says so if this Python does not search FOLDER
 """
 
@@ -20,7 +21,8 @@ def searched():
 def folder_below(prefix):
     own = re.compile(re.escape(prefix) + r"/lib\w*/python[\d.]*/(?:dist|site)-packages$")
     scheme = "posix_prefix"  # Debian's default one would add a folder "local"
-    return next(filter(own.match, searched()), None) or sysconfig.get_path("purelib", scheme, {"base": prefix, "platbase": prefix})
+    return next(filter(own.match, searched()), None) or sysconfig.get_path("purelib", scheme,
+                                                                           {"base": prefix, "platbase": prefix})
 
 
 if sys.argv[1] == "--note":

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Compiles the kernels for devices with nvcc or hipcc, for each architecture, without the code of the host around them. With nvcc it fails where one of them spills registers or keeps an array in memory.
+"""Compiles the kernels for devices with nvcc or hipcc, for each architecture, without the code of the host around them.
+With nvcc it fails where one of them spills registers or keeps an array in memory.
 
   python3 conf/spills.py [--table] COMPILER ARCHITECTURE... -- FLAGS...     sm_90 or gfx90a, as the compiler calls it
-  python3 conf/spills.py [--table] --built FOLDER                           reads what nvcc has said when the library in this folder was built
+  python3 conf/spills.py [--table] --built FOLDER                           reads what nvcc has said when the library in
+                                                                            this folder was built
 
-Prints the most registers of a kernel of each file, and of how many kernels threads have memory; with --table those of each kernel.
+Prints the most registers of a kernel of each file, and of how many kernels threads have memory; with --table those of
+each kernel.
 """
 import concurrent.futures
 import os
@@ -23,7 +26,8 @@ def is_hip(arch):
 def compile_one(compiler, arch, source, flags):
     with tempfile.TemporaryDirectory() as folder:
         if is_hip(arch):
-            asks = ["-x", "hip", f"--offload-arch={arch}", "--cuda-device-only", "-Rpass-analysis=kernel-resource-usage", "-c"]
+            asks = ["-x", "hip", f"--offload-arch={arch}", "--cuda-device-only",
+                    "-Rpass-analysis=kernel-resource-usage", "-c"]
         else:
             asks = [f"-arch={arch}", "-Xptxas", "-v", "-cubin"]
         command = [compiler, *asks, *flags, source, "-o", os.path.join(folder, "kernel.o")]
@@ -34,13 +38,15 @@ def compile_one(compiler, arch, source, flags):
 
 
 def kernels(output, arch):
-    """Name, bytes on the stack, bytes or registers spilt, registers, shared memory of a size that is known (bench/traffic.py shows the other one)"""
+    """Name, bytes on the stack, bytes or registers spilt, registers, shared memory of a size that is known
+    (bench/traffic.py shows the other one)"""
     if is_hip(arch):
         names = ("ScratchSize [bytes/lane]", "VGPRs Spill", "VGPRs", "LDS Size [bytes/block]")
         for part in output.split("Function Name: ")[1:]:
             yield (part.split()[0], *(int(re.search(rf"remark: +{re.escape(name)}: (\d+)", part)[1]) for name in names))
         return
-    pattern = r"Function properties for (\S+)\n\s*(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\n.*Used (\d+) registers(?:.*?, (\d+) bytes smem)?"
+    pattern = (r"Function properties for (\S+)\n\s*(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes "
+               r"spill loads\n.*Used (\d+) registers(?:.*?, (\d+) bytes smem)?")
     for name, stack, stores, loads, registers, shared in re.findall(pattern, output):
         yield name, int(stack), int(stores) + int(loads), int(registers), int(shared or 0)
 
@@ -58,7 +64,8 @@ def said(folder, single):
 def compiled(compiler, arch, flags):
     sources = sorted(f for f in os.listdir(FOLDER) if f.endswith(".cu"))
     pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
-    return zip(sources, pool.map(lambda source: compile_one(compiler, arch, os.path.join(FOLDER, source), flags), sources))
+    return zip(sources, pool.map(lambda source: compile_one(compiler, arch, os.path.join(FOLDER, source), flags),
+                                 sources))
 
 
 def is_double_alone(source):
@@ -78,10 +85,12 @@ def examine(outputs, arch, what, table):
         if not found:
             sys.exit(f"{source}: the compiler tells nothing of kernels")
         memory = sum(k[1] + k[2] > 0 for k in found)
-        most.append(f"{source} {len(found)} kernels, {max(k[3] for k in found)} registers{f', {memory} with memory' if memory else ''}")
+        in_memory = f", {memory} with memory" if memory else ""
+        most.append(f"{source} {len(found)} kernels, {max(k[3] for k in found)} registers{in_memory}")
         for name, stack, spilt, registers, shared in found:
             if table:
-                print(f"    {name}: {registers} registers, {shared} bytes of shared memory, {stack} bytes on the stack, {spilt} {unit} spilt")
+                print(f"    {name}: {registers} registers, {shared} bytes of shared memory, {stack} bytes on the "
+                      f"stack, {spilt} {unit} spilt")
             if (stack or spilt) and not is_hip(arch):
                 faults.append(f"{source}, {what}: {name} has {stack} bytes on the stack, {spilt} {unit} spilt")
     if not most:
@@ -97,13 +106,15 @@ def main():
     faults = []
     if arguments[0] == "--built":
         for single in False, True:
-            faults += examine(said(arguments[1], single), "sm", "as built" + (", single precision" if single else ""), table)
+            faults += examine(said(arguments[1], single), "sm", "as built" + (", single precision" if single else ""),
+                              table)
     else:
         split = arguments.index("--")
         compiler, architectures, flags = arguments[0], arguments[1:split], arguments[split + 1:]
         for arch in architectures:
             for single in [], ["-DKCYCLE_SINGLE"]:
-                faults += examine(compiled(compiler, arch, single + flags), arch, arch + (" single" if single else ""), table)
+                faults += examine(compiled(compiler, arch, single + flags), arch, arch + (" single" if single else ""),
+                                  table)
     if faults:
         sys.exit("\n".join(faults))
 

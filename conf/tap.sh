@@ -77,10 +77,12 @@ compile() {
   fi
   compiler=$(pkg-config --variable="$1compiler" "$(petsc_pc)") source=$2 program=$3
   shift 3
-  ${compiler:-mpicc} -o "$program" "$source" "$@" $(pkg-config --cflags --libs "$(petsc_pc)") "-Wl,-rpath,$KC_LIBDIR" -lm
+  ${compiler:-mpicc} -o "$program" "$source" "$@" $(pkg-config --cflags --libs "$(petsc_pc)") "-Wl,-rpath,$KC_LIBDIR" \
+    -lm
 }
 
-petsc_has() { cat "$KC_CONF_DIR/include/petscconf.h" "$KC_CONF_DIR/$KC_CONF_ARCH/include/petscconf.h" 2> /dev/null | grep -q "define $1 "; }
+petsc_has() { cat "$KC_CONF_DIR/include/petscconf.h" "$KC_CONF_DIR/$KC_CONF_ARCH/include/petscconf.h" 2> /dev/null |
+  grep -q "define $1 "; }
 
 # The first Python with a petsc4py for the PETSc at hand; without PETSC_DIR, which a petsc4py may obey
 find_petsc4py() {

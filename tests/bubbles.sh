@@ -4,9 +4,11 @@
 set -u
 . "$KC_TOP/conf/tap.sh"
 src=$KC_TOP/examples/tutorials
-python=$(for p in /usr/bin/python3 python3; do if "$p" -c 'import matplotlib' 2> /dev/null; then echo "$p"; break; fi; done)
+python=$(for p in /usr/bin/python3 python3; do if "$p" -c 'import matplotlib' 2> /dev/null; then echo "$p"; \
+  break; fi; done)
 
-compile c "$src/bubbles.c" bubbles -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" > build.log 2>&1 || { cat build.log; exit 1; }
+compile c "$src/bubbles.c" bubbles -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" > build.log \
+  2>&1 || { cat build.log; exit 1; }
 printf '0.3 0.3\n' > short.txt
 printf '0.3 0.3 zero\n' > words.txt
 printf '0.3 0.3 -0.1\n' > negative.txt
@@ -46,7 +48,8 @@ if petsc_has PETSC_USE_COMPLEX; then skip 'pictures' 'PETSc writes VTK files wit
 elif [ -z "$python" ]; then skip 'pictures' 'no matplotlib'
 else
   works 'a picture in two dimensions' '' picture 2 square.vts -n 20
-  works 'a picture with subdomains' 'converged\|CONVERGED' picture 2 subdomains.vts -n 20 -pc_type deflsub -pc_deflsub_boxes 3,3 -deflsub_pc_type jacobi
+  works 'a picture with subdomains' 'converged\|CONVERGED' picture 2 subdomains.vts -n 20 -pc_type deflsub \
+    -pc_deflsub_boxes 3,3 -deflsub_pc_type jacobi
   works 'a picture of a slice' '' picture 2 cube.vtr -n 12 -dim 3
 fi
 [ "$tap_count" -gt 0 ]

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The recipes of docs/choosing.md: each runs as it stands there, in at most as many iterations as the page says, and prints what it says.
+# The recipes of docs/choosing.md: each runs as it stands there, in at most as many iterations as the page says, and
+# prints what it says.
 # Run by: make check SEARCH=choosing
 set -u
 . "$KC_TOP/conf/tap.sh"
@@ -12,7 +13,8 @@ sed ':a; /\\$/ { N; s/\\\n *//; ba; }' "$KC_TOP/docs/choosing.md" | sed -n 's/^ 
 build() {
   source=$src/$1.c
   [ "$1" = battery ] && source=$KC_TOP/bench/battery.c
-  compile c "$source" "$1" -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" > build.log 2>&1 || { cat build.log; exit 1; }
+  compile c "$source" "$1" -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" > build.log 2>&1 ||
+    { cat build.log; exit 1; }
 }
 
 # Why this one cannot run here, or nothing
@@ -23,7 +25,8 @@ lacking() {
   esac
 }
 
-# keeps N TEXT COMMAND...: all solves converge in at most N iterations, N empty: no matter in how many, and TEXT is printed
+# keeps N TEXT COMMAND...: all solves converge in at most N iterations, N empty: no matter in how many, and TEXT is
+# printed
 keeps() {
   most=$1 text=$2
   shift 2
@@ -41,7 +44,8 @@ if petsc_has PETSC_USE_COMPLEX; then skip 'recipes' 'those are for real numbers'
 for program in $(sed -n 's/.*\.\/\([a-z]*\) .*/\1/p' recipes | sort -u); do build "$program"; done
 while IFS= read -r line; do
   words=${line%%#*} claim=${line#*#}
-  most=$(echo "$claim" | sed -n 's/.*at most \([0-9]*\) iterations.*/\1/p') text=$(echo "$claim" | sed -n 's/.*prints "\(.*\)".*/\1/p')
+  most=$(echo "$claim" | sed -n 's/.*at most \([0-9]*\) iterations.*/\1/p') text=$(echo "$claim" |
+    sed -n 's/.*prints "\(.*\)".*/\1/p')
   title=$(echo "$line" | tr -s ' ' | tr '#' ':')
   reason=$(lacking "$claim")
   if [ -n "$reason" ]; then skip "$title" "$reason"; continue; fi

@@ -1,5 +1,6 @@
 #!/bin/sh
-# make compare: programs, matrices and problems are solved by each solver to the same residual; what cannot be compared is named.
+# make compare: programs, matrices and problems are solved by each solver to the same residual; what cannot be compared
+# is named.
 # Run by: make check SEARCH=compare
 set -u
 . "$KC_TOP/conf/tap.sh"
@@ -8,7 +9,8 @@ if petsc_has PETSC_USE_COMPLEX; then skip 'solvers are compared' 'structured lev
 paper() { python3 -B "$KC_TOP/bench/paper.py" --no-pictures --save "$KC_WORK/paper" --repeat 1 "$@"; }
 compare() { python3 -B "$KC_TOP/bench/compare.py" --no-pictures --save "$KC_WORK/report" --repeat 1 --solvers kcycle,jacobi "$@"; }
 
-# A program of two solvers with two prefixes, as -named says, or of many solves; -sets: it chooses its preconditioner itself; -idle: it solves nothing; -status: it ends with 3; -forever
+# A program of two solvers with two prefixes, as -named says, or of many solves; -sets: it chooses its preconditioner
+# itself; -idle: it solves nothing; -status: it ends with 3; -forever
 cat > program.c <<'END'
 #include <petscksp.h>
 
@@ -78,27 +80,40 @@ END
 compile c program.c program -std=gnu99 > build.log 2>&1 || { cat build.log; exit 1; }
 
 # Columns of report/solvers.csv, of one solver
-column() { awk -F, -v name="$1" -v solver="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) k = i } $1 == solver { print $k }' report/solvers.csv; }
+column() { awk -F, -v name="$1" -v solver="$2" \
+  'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) k = i } $1 == solver { print $k }' report/solvers.csv; }
 # is SOLVER COLUMN VALUE COMMAND...
-is() { solver=$1 name=$2 value=$3; shift 3; "$@" > text || { cat text; return 1; }; cat text; found=$(column "$name" "$solver"); test "$found" = "$value" || { echo "$name of $solver is '$found'"; return 1; }; }
-converged() { "$@" > text || { cat text; return 1; }; cat text; for s in kcycle jacobi; do awk -v r="$(column residual "$s")" -v s="$(column status "$s")" 'BEGIN { exit !(s == "ok" && r + 0 > 0 && r <= 1.01e-8) }' || return 1; done; }
+is() { solver=$1 name=$2 value=$3; shift 3; "$@" > text || { cat text; return 1; }; cat text;
+  found=$(column "$name" "$solver"); test "$found" = "$value" || { echo "$name of $solver is '$found'"; return 1; }; }
+converged() { "$@" > text || { cat text; return 1; }; cat text; for s in kcycle jacobi; do
+  awk -v r="$(column residual "$s")" -v s="$(column status "$s")" \
+  'BEGIN { exit !(s == "ok" && r + 0 > 0 && r <= 1.01e-8) }' || return 1; done; }
 
 works 'a program, to a tolerance that all reach' '' converged compare --app './program -pc_type none' --rtol 1e-8
-works '... as it is, on two processes' 'Tolerance of the program: 1e-05' is kcycle procs 2 compare --app ./program --procs 2
-works 'many solves: sums; a status of its own' 'ends with status 3' is kcycle solves 5 compare --app './program -times 5 -status'
-works 'two solvers: the one that takes longer' 'with the prefix -other_' is kcycle solves 400 compare --app './program -named other_'
-works '... or the one that is asked for' 'Compared are those with none' is kcycle solves 1 compare --app './program -named other_' --prefix ''
-works 'a program that sets its preconditioner itself' 'not taken: the program sets -pc_type sor itself' compare --app './program -sets' --solvers kcycle
-works 'a program whose KSP is preonly' 'the others are run with GMRES' converged compare --app './program -ksp_type preonly -pc_type lu'
+works '... as it is, on two processes' 'Tolerance of the program: 1e-05' is kcycle procs 2 compare --app ./program \
+  --procs 2
+works 'many solves: sums; a status of its own' 'ends with status 3' is kcycle solves 5 compare \
+  --app './program -times 5 -status'
+works 'two solvers: the one that takes longer' 'with the prefix -other_' is kcycle solves 400 compare \
+  --app './program -named other_'
+works '... or the one that is asked for' 'Compared are those with none' is kcycle solves 1 compare \
+  --app './program -named other_' --prefix ''
+works 'a program that sets its preconditioner itself' 'not taken: the program sets -pc_type sor itself' compare \
+  --app './program -sets' --solvers kcycle
+works 'a program whose KSP is preonly' 'the others are run with GMRES' converged compare \
+  --app './program -ksp_type preonly -pc_type lu'
 # On a machine that is very busy even the first solve may not have begun
-refuses 'a program that takes forever' 'kcycle  *stopped after [0-9]* s, in solve\|no KSP begins within' compare --app './program -forever' --limit 1 --solvers kcycle
+refuses 'a program that takes forever' 'kcycle  *stopped after [0-9]* s, in solve\|no KSP begins within' compare \
+  --app './program -forever' --limit 1 --solvers kcycle
 refuses 'a program that solves nothing' 'the program solves nothing by KSPSolve()' compare --app './program -idle'
-refuses 'a program that does not run' 'does not run: status .*: Unable to find requested PC type nonesuch' compare --app './program -pc_type nonesuch'
+refuses 'a program that does not run' 'does not run: status .*: Unable to find requested PC type nonesuch' compare \
+  --app './program -pc_type nonesuch'
 refuses 'a program that is not there' 'none: No such file or directory' compare --app ./none
 refuses 'a program without PETSc' 'does not start the PETSc that this library was built for' compare --app true
 refuses 'a prefix that is not there' 'no solver has the prefix wrong_' compare --app ./program --prefix wrong_
 refuses 'no problem at all' 'one of APP=' compare
-refuses 'a solver that is not there' 'no solver is called cholesky; there are kcycle' compare --solvers cholesky --problem 2d-dirichlet
+refuses 'a solver that is not there' 'no solver is called cholesky; there are kcycle' compare --solvers cholesky \
+  --problem 2d-dirichlet
 refuses 'a problem that is not there' 'no problem is called 9d' compare --problem 9d
 works 'a problem by its options' 'problem, 20 x 20 points' converged compare --problem='-cells 20,20 -ends nn,dd'
 refuses 'a problem without sizes' 'how many points are missing' compare --problem='-ends nn,dd'
@@ -116,10 +131,12 @@ python3 -B - <<'END'
 import struct
 n, m = 6, 5
 def write(name, change=lambda i, j, a: a, size="30 30", symmetric=False, cut=0):
-    entries = [(i, j) for i in range(n * m) for j in range(n * m) if i == j or abs(i - j) == n or abs(i - j) == 1 and i // n == j // n]
+    entries = [(i, j) for i in range(n * m) for j in range(n * m)
+               if i == j or abs(i - j) == n or abs(i - j) == 1 and i // n == j // n]
     entries = [(i, j, change(i, j, 4 if i == j else -1)) for i, j in entries if not symmetric or i >= j]
     with open(name, "w") as file:
-        file.write(f"%%MatrixMarket matrix coordinate real {'symmetric' if symmetric else 'general'}\n% five points\n{size} {len(entries)}\n")
+        kind = "symmetric" if symmetric else "general"
+        file.write(f"%%MatrixMarket matrix coordinate real {kind}\n% five points\n{size} {len(entries)}\n")
         file.writelines(f"{i + 1} {j + 1} {a}\n" for i, j, a in entries[:len(entries) - cut])
     return entries
 write("S.mtx", symmetric=True)
@@ -131,7 +148,9 @@ write("nan.mtx", lambda i, j, a: "nan" if i == j == 7 else a)
 write("zero.mtx", lambda i, j, a: 0 if i == 3 else a)
 write("wide.mtx", size="30 31")
 write("cut.mtx", cut=4)
-binary = struct.pack(">4i", 1211216, 30, 30, len(entries)) + struct.pack(">30i", *(r + 1 for r in rows)) + struct.pack(f">{len(entries)}i", *(e[1] for e in entries))
+count = len(entries)
+binary = struct.pack(">4i", 1211216, 30, 30, count) + struct.pack(">30i", *(r + 1 for r in rows))
+binary += struct.pack(f">{count}i", *(e[1] for e in entries))
 binary += struct.pack(f">{len(entries)}d", *(e[2] for e in entries))
 open("A.bin", "wb").write(binary)
 open("cut.bin", "wb").write(binary[:-8])
@@ -140,9 +159,11 @@ open("short.bin", "wb").write(struct.pack(">2i3d", 1211214, 3, 1, 2, 3))
 open("text.bin", "w").write("4 -1 -1\n")
 END
 for file in S.mtx A.bin; do
-  works "a matrix in $file, a right side" 'symmetric with a positive diagonal' converged compare --matrix $file --rhs b.bin
+  works "a matrix in $file, a right side" 'symmetric with a positive diagonal' converged compare --matrix $file \
+    --rhs b.bin
 done
-works 'one on a grid, on two processes' '' converged compare --matrix S.mtx --grid 6,5 --procs 2 --solvers kcycle,jacobi,mg-own-levels
+works 'one on a grid, on two processes' '' converged compare --matrix S.mtx --grid 6,5 --procs 2 \
+  --solvers kcycle,jacobi,mg-own-levels
 works 'one that is not symmetric' 'not symmetric' converged compare --matrix wind.mtx
 works 'one whose rows sum to zero' 'constants are its null space' converged compare --matrix neumann.mtx
 

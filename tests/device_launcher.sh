@@ -1,6 +1,6 @@
 #!/bin/sh
-# The launcher that runs kernels for devices on the host (tests/cudahost): blocks and grids of three dimensions, shared memory, barriers, exchange within warps; and that
-# it finds what is wrong in a kernel.
+# The launcher that runs kernels for devices on the host (tests/cudahost): blocks and grids of three dimensions, shared
+# memory, barriers, exchange within warps; and that it finds what is wrong in a kernel.
 # Run by: make check SEARCH=device_launcher
 set -u
 . "$KC_TOP/conf/tap.sh"
@@ -9,7 +9,8 @@ host=$KC_TOP/tests/cudahost
 # shellcheck disable=SC2046 # words
 build() {
   sh "$host/kernel.sh" "$host/selftest.cu" "$KC_WORK/selftest.o" &&
-    g++ -std=c++17 -O1 -U_FORTIFY_SOURCE -w -I"$cuda/include" "$host/launcher.cpp" "$KC_WORK/selftest.o" -o "$KC_WORK/selftest" -ldl
+    g++ -std=c++17 -O1 -U_FORTIFY_SOURCE -w -I"$cuda/include" "$host/launcher.cpp" "$KC_WORK/selftest.o" \
+      -o "$KC_WORK/selftest" -ldl
 }
 
 ends() { "$KC_WORK/selftest" "$1" || return 1; } # without the number of the signal

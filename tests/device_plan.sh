@@ -1,17 +1,20 @@
 #!/bin/sh
-# What a machine with a GPU is to do in a quarter of an hour (tests/device/pack.sh and run.sh), from start to end on the stand-ins of tests/cudahost, with small sizes: each step of both
-# calls ends well and writes what it is to write; one that hangs loses itself alone.
+# What a machine with a GPU is to do in a quarter of an hour (tests/device/pack.sh and run.sh), from start to end on the
+# stand-ins of tests/cudahost, with small sizes: each step of both calls ends well and writes what it is to write; one
+# that hangs loses itself alone.
 # Run by: make check SEARCH=device_plan
 set -u
 . "$KC_TOP/conf/tap.sh"
 . "$KC_TOP/tests/cudahost/solves.sh"
 out=$KC_WORK/out pack=$KC_TOP/build/device-fake
 call() { # first or second
-  AT_A_TIME=2 OUT=$out STEPS="facts checks sanitize profile measure verbs" sh "$pack/run.sh" "$1" || { cat "$out/$1"-steps.txt; grep '^not ok' -A 20 "$out/$1-checks.txt"; return 1; }
+  AT_A_TIME=2 OUT=$out STEPS="facts checks sanitize profile measure verbs" sh "$pack/run.sh" "$1" ||
+    { cat "$out/$1"-steps.txt; grep '^not ok' -A 20 "$out/$1-checks.txt"; return 1; }
 }
 
 packed() {
-  FAKE=1 SETS="lines parts" FEWER=1 KCYCLE_PETSC="PETSC_DIR=$KC_CONF_DIR PETSC_ARCH=$KC_CONF_ARCH" sh "$KC_TOP/tests/device/pack.sh"
+  FAKE=1 SETS="lines parts" FEWER=1 KCYCLE_PETSC="PETSC_DIR=$KC_CONF_DIR PETSC_ARCH=$KC_CONF_ARCH" sh \
+    "$KC_TOP/tests/device/pack.sh"
 }
 
 # So many lines of each kind, and files
@@ -20,12 +23,15 @@ has() { # file pattern lines
 }
 
 first() {
-  [ "$(find "$out" -name 'first-*' | wc -l)" -le 8 ] && has first-times.csv '^solve,.*,CONVERGED_' 24 && has first-facts.txt '^limit,' 2 && has first-sanitize.txt '^ok' 6 &&
-    has first-ncu.csv '^result,' 4 && has first-checks.txt '^not ok' 0 && [ "$(grep -c '^ok - .*: ' "$out/first-checks.txt")" -gt 50 ]
+  [ "$(find "$out" -name 'first-*' | wc -l)" -le 8 ] && has first-times.csv '^solve,.*,CONVERGED_' 24 &&
+    has first-facts.txt '^limit,' 2 && has first-sanitize.txt '^ok' 6 &&
+    has first-ncu.csv '^result,' 4 && has first-checks.txt '^not ok' 0 &&
+      [ "$(grep -c '^ok - .*: ' "$out/first-checks.txt")" -gt 50 ]
 }
 
 second() {
-  [ "$(find "$out" -name 'second-*' | wc -l)" -le 8 ] && has second-times.csv '^solve,.*,CONVERGED_' 32 && has second-times.csv '^verb,' 12
+  [ "$(find "$out" -name 'second-*' | wc -l)" -le 8 ] && has second-times.csv '^solve,.*,CONVERGED_' 32 &&
+    has second-times.csv '^verb,' 12
 }
 
 # A program for measuring that hangs, and a library that fails in the middle of a list
@@ -34,7 +40,8 @@ hangs() {
   rm -f "$pack/bin/device"
   SLOWER=1 AT_A_TIME=2 STEPS="facts profile measure" OUT=$out sh "$pack/run.sh" first && return 1
   cat "$out/first-steps.txt"
-  grep -q '^facts: failed' "$out/first-steps.txt" && grep -q '^profile: \(failed\|stopped\)' "$out/first-steps.txt" && grep -q '^measure 1 2 3: ok' "$out/first-steps.txt"
+  grep -q '^facts: failed' "$out/first-steps.txt" && grep -q '^profile: \(failed\|stopped\)' "$out/first-steps.txt" &&
+    grep -q '^measure 1 2 3: ok' "$out/first-steps.txt"
 }
 
 begin "a plan for a machine with a GPU"

@@ -66,7 +66,8 @@ works 'but not in what is made from the code' ' 0 faults' prose '<!-- generated 
 cp -r "$KC_TOP/src" "$KC_TOP/include" tree/
 : > tree/README.md
 works 'manual pages are made' 'manual pages in docs/manual' env GIT_DIR=none python3 -B tree/conf/docs.py
-works 'of a function: arguments and declaration' 'PetscErrorCode PCKCycleSetKappa(PC pc, PetscInt kappa);' cat tree/docs/manual/PCKCycleSetKappa.md
+works 'of a function: arguments and declaration' 'PetscErrorCode PCKCycleSetKappa(PC pc, PetscInt kappa);' cat \
+  tree/docs/manual/PCKCycleSetKappa.md
 works 'of a type, with links' '\[`PCKCycleSetKappa()`\](PCKCycleSetKappa.md)' cat tree/docs/manual/PCKCYCLE.md
 works 'and an index' '^- \[PCRELAX\](PCRELAX.md): ' cat tree/docs/manual/index.md
 works 'the pages of the project quote what their files hold' ' 0 figures without' python3 -B "$KC_TOP/conf/docs.py" --check

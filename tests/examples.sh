@@ -5,7 +5,8 @@ set -u
 . "$KC_TOP/conf/tap.sh"
 src=$KC_TOP/examples/tutorials
 
-build() { compile c "$src/$1.c" "$1" -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" > build.log 2>&1 || { cat build.log; exit 1; }; }
+build() { compile c "$src/$1.c" "$1" -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" \
+  > build.log 2>&1 || { cat build.log; exit 1; }; }
 
 # shellcheck disable=SC2086 # words
 wrong() { refuses "$1 $2 is refused" "$3" ./$1 $2; }
@@ -33,7 +34,8 @@ reuse() {
 series() {
   mpi "$1" ./projection -n 20 -steps 3 -output "rise$1" || return 1
   for file in "rise$1-0000.vts" "rise$1-0001.vts" "rise$1-0002.vts"; do
-    for field in density pressure velocity; do grep -a -q "Name=\"$field" "$file" || { echo "$file: no $field"; return 1; }; done
+    for field in density pressure velocity; do grep -a -q "Name=\"$field" "$file" || { echo "$file: no $field";
+      return 1; }; done
   done
   [ ! -e "rise$1-0003.vts" ] && echo 'three files'
 }
@@ -44,7 +46,8 @@ in_python() {
   for n in 1 2; do
     for options in '' '-dm_mat_type stencil'; do
       # shellcheck disable=SC2086 # words
-      works "poisson.py $options, n=$n" '^u at the centre: 0.07367 ' mpi $n env -u PETSC_DIR -u PETSC_ARCH PYTHONDONTWRITEBYTECODE=1 "PYTHONPATH=$KC_TOP/python" \
+      works "poisson.py $options, n=$n" '^u at the centre: 0.07367 ' mpi $n env -u PETSC_DIR -u PETSC_ARCH \
+        PYTHONDONTWRITEBYTECODE=1 "PYTHONPATH=$KC_TOP/python" \
         "$python" "$src/poisson.py" -ksp_type cg -ksp_rtol 1e-8 -ksp_error_if_not_converged -ksp_max_it 6 $options
     done
   done
@@ -53,18 +56,23 @@ in_python() {
 in_fortran() {
   claim='poisson.F90'
   petsc_has PETSC_HAVE_FORTRAN || { skip "$claim" 'this PETSc has no Fortran'; return; }
-  command -v "$(pkg-config --variable=fcompiler "$(petsc_pc)")" > /dev/null || { skip "$claim" 'no Fortran compiler'; return; }
-  compile f "$src/poisson.F90" poissonf -ffree-line-length-0 > "$log" 2>&1 || { not_ok "$claim" 'does not compile'; return; }
+  command -v "$(pkg-config --variable=fcompiler "$(petsc_pc)")" > /dev/null || { skip "$claim" 'no Fortran compiler';
+    return; }
+  compile f "$src/poisson.F90" poissonf -ffree-line-length-0 > "$log" 2>&1 || { not_ok "$claim" 'does not compile';
+    return; }
   for n in 1 2; do
-    works "$claim, n=$n" '^u at the centre: 0.07367 ' mpi $n ./poissonf -dll_append "$KC_LIBRARY" -ksp_type cg -ksp_rtol 1e-8 -pc_type kcycle -ksp_error_if_not_converged -ksp_max_it 6
+    works "$claim, n=$n" '^u at the centre: 0.07367 ' mpi $n ./poissonf -dll_append "$KC_LIBRARY" -ksp_type cg \
+      -ksp_rtol 1e-8 -pc_type kcycle -ksp_error_if_not_converged -ksp_max_it 6
   done
 }
 
 # The lines that README shows, in its order, are those of the program
 excerpt() {
   compile c "$src/poisson.c" poisson > build.log 2>&1 || { cat build.log; return 1; }
-  sed -n '/^`-ksp_type cg .*-ksp_view` of .*poisson\.c/,/^## /p' "$KC_TOP/README.md" | grep '^      ' | sed 's/^ *//' > shown
-  ./poisson -dll_append "$KC_LIBRARY" -ksp_type cg -pc_type kcycle -ksp_view | sed 's/^ *//' | grep -F -x -f shown | uniq > printed
+  sed -n '/^`-ksp_type cg .*-ksp_view` of .*poisson\.c/,/^## /p' "$KC_TOP/README.md" | grep '^      ' |
+    sed 's/^ *//' > shown
+  ./poisson -dll_append "$KC_LIBRARY" -ksp_type cg -pc_type kcycle -ksp_view | sed 's/^ *//' | grep -F -x -f shown |
+    uniq > printed
   diff shown printed && [ "$(wc -l < shown)" -ge 8 ] && echo 'as printed'
 }
 

@@ -23,23 +23,29 @@ build_embed_cmake() {
   cp -r "$KC_TOP/examples/embed" by-cmake && cmake -S by-cmake -B by-cmake/build && cmake --build by-cmake/build
 }
 
-# found_by PYTHON FOLDER: one of the folders that this Python searches has the module, below FOLDER when that is where things were staged
+# found_by PYTHON FOLDER: one of the folders that this Python searches has the module, below FOLDER when that is where
+# things were staged
 found_by() {
   "$1" -c '
 import os, site, sys
-found = [folder for folder in site.getsitepackages() if os.path.isfile(sys.argv[1] + folder + "/petsc_kcycle/__init__.py")]
+module = "/petsc_kcycle/__init__.py"
+found = [folder for folder in site.getsitepackages() if os.path.isfile(sys.argv[1] + folder + module)]
 print("found in", *found) if found else sys.exit("not found")' "${2:-}"
 }
 
 check_python() {
   python=$(find_petsc4py)
-  works 'the module, PREFIX=/usr, is where Python searches' '^found in /usr/lib/python' found_by "$KC_PYTHON" "$KC_WORK/stage"
+  works 'the module, PREFIX=/usr, is where Python searches' '^found in /usr/lib/python' found_by "$KC_PYTHON" \
+    "$KC_WORK/stage"
   works 'make install PREFIX=/usr/local' '' make_install DESTDIR="$KC_WORK/stage" PREFIX=/usr/local
-  works 'the module, PREFIX=/usr/local, is where Python searches' '^found in /usr/local/lib/python' found_by "$KC_PYTHON" "$KC_WORK/stage"
+  works 'the module, PREFIX=/usr/local, is where Python searches' '^found in /usr/local/lib/python' found_by \
+    "$KC_PYTHON" "$KC_WORK/stage"
   works 'PYTHONDIR= is obeyed' '' make_install DESTDIR="$KC_WORK/stage" PREFIX=/usr PYTHONDIR=/modules
   works 'and has the module' '' test -f stage/modules/petsc_kcycle/__init__.py
-  "${python:-$KC_PYTHON}" -m venv --without-pip --system-site-packages "$KC_WORK/venv" || { skip 'a virtual environment' 'python3 -m venv fails'; return; }
-  works 'a virtual environment as PREFIX needs no PYTHONPATH' '^$' sh -c '! "$@" | grep PYTHONPATH && echo' - make -s --no-print-directory -C "$KC_TOP" install PREFIX="$KC_WORK/venv"
+  "${python:-$KC_PYTHON}" -m venv --without-pip --system-site-packages "$KC_WORK/venv" ||
+    { skip 'a virtual environment' 'python3 -m venv fails'; return; }
+  works 'a virtual environment as PREFIX needs no PYTHONPATH' '^$' sh -c '! "$@" | grep PYTHONPATH && echo' - make \
+    -s --no-print-directory -C "$KC_TOP" install PREFIX="$KC_WORK/venv"
   works 'has the module where its Python searches' '^found in .*venv/' found_by venv/bin/python3
   if [ -z "$python" ]; then skip 'import petsc_kcycle' 'no petsc4py for this PETSc'; return; fi
   works 'and imports it' "venv/.*/petsc_kcycle/.* kcycle$" \
@@ -51,7 +57,8 @@ pc.setType("kcycle")
 print(petsc_kcycle.__file__, pc.getType())'
 }
 
-works 'make install PREFIX= says what to add to PYTHONPATH' "PYTHONPATH=$prefix/lib/python.*/site-packages" make_install PREFIX="$prefix"
+works 'make install PREFIX= says what to add to PYTHONPATH' "PYTHONPATH=$prefix/lib/python.*/site-packages" \
+  make_install PREFIX="$prefix"
 works 'installs library, header, pkg-config file' 'all there' all_there "$prefix"
 works 'the pkg-config file has the version' "^$(cat "$KC_TOP/VERSION.txt")$" pkg-config --modversion petsckcycle
 works 'a program builds with pkg-config alone' '' build_embed
@@ -62,10 +69,12 @@ if command -v cmake > /dev/null; then
 else skip 'a program builds with CMake' 'no cmake'; fi
 if [ -f "$KC_TUTORIALS/ex45.c" ]; then
   compile c "$KC_TUTORIALS/ex45.c" ex45
-  works 'the installed library loads' 'type: kcycle' mpi 1 ./ex45 -dll_append "$prefix/lib/libpetsckcycle.so" -pc_type kcycle -ksp_view
+  works 'the installed library loads' 'type: kcycle' mpi 1 ./ex45 -dll_append "$prefix/lib/libpetsckcycle.so" \
+    -pc_type kcycle -ksp_view
 fi
 works 'make install DESTDIR= PREFIX=' '' make_install DESTDIR="$KC_WORK/stage" PREFIX=/usr
 works 'installs below DESTDIR' 'all there' all_there stage/usr
 works 'but names PREFIX' '^prefix=/usr$' cat stage/usr/lib/pkgconfig/petsckcycle.pc
-works 'with links that stay right when moved' '\.\./.*lib' readlink stage/usr/lib/python*/*-packages/petsc_kcycle/libpetsckcycle.so
+works 'with links that stay right when moved' '\.\./.*lib' readlink \
+  stage/usr/lib/python*/*-packages/petsc_kcycle/libpetsckcycle.so
 check_python

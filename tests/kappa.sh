@@ -1,11 +1,13 @@
 #!/bin/sh
-# bench/kappa: error factors and iterations of the kappa-cycle paper's solvers are those of dense matrices, on any number of processes; the model's numbers.
+# bench/kappa: error factors and iterations of the kappa-cycle paper's solvers are those of dense matrices, on any
+# number of processes; the model's numbers.
 # Run by: make check SEARCH=kappa
 set -u
 . "$KC_TOP/conf/tap.sh"
 
 if petsc_has PETSC_USE_COMPLEX; then skip 'the solvers of the paper' 'structured levels have real numbers'; exit 0; fi
-compile c "$KC_TOP/bench/kappa.c" kappa -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" > build.log 2>&1 || { cat build.log; exit 1; }
+compile c "$KC_TOP/bench/kappa.c" kappa -std=gnu99 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" \
+  > build.log 2>&1 || { cat build.log; exit 1; }
 
 # A start, and cycles, that dense matrices of the paper's formulas had: method kappa value tolerance
 cat > jacobi <<'END'
@@ -41,23 +43,27 @@ as_expected() {
   cat out
   awk -F'[ ,]' 'NR == FNR { value[$1 $2] = $3; tolerance[$1 $2] = $4; n++; next }
     $1 != "result" { print "NO: " $0; bad = 1; next }
-    { d = $8 - value[$3 $7]; if (d < 0) d = -d; if (!(($3 $7) in value) || d > tolerance[$3 $7]) { print "NO: " $0; bad = 1 } n-- }
+    { d = $8 - value[$3 $7]; if (d < 0) d = -d; n-- }
+    !(($3 $7) in value) || d > tolerance[$3 $7] { print "NO: " $0; bad = 1 }
     END { exit bad || n != 0 }' "$solver" out
 }
 
 for solver in jacobi alternating zebra; do
   for processes in 1 2; do
-    works "$solver on $processes: factors and iterations are those of dense matrices" '' as_expected $processes $solver -n 5 -kappas 1,2,0 -methods factor,cg
+    works "$solver on $processes: factors and iterations are those of dense matrices" '' as_expected $processes \
+      $solver -n 5 -kappas 1,2,0 -methods factor,cg
   done
 done
-printf 'factor 1 0.91902 0.002\nfactor 2 0.84777 0.002\nfactor 3 0.84040 0.002\nfactor 4 0.84038 0.002\nfactor 0 0.84038 0.002\n' > jacobi
+printf 'factor %s 0.002\n' '1 0.91902' '2 0.84777' '3 0.84040' '4 0.84038' '0 0.84038' > jacobi
 works 'error factors of six levels with Jacobi' '' as_expected 1 jacobi -n 6 -methods factor
 works 'calls of a kappa-cycle on five levels' '^calls,5,3,1,2,4,7,11$' ./kappa -skip_petscrc -n 5 -calls
 
 kappa() { python3 -B "$KC_TOP/bench/kappa.py" "$@"; }
-row() { kappa --parts model > text && grep -q "$1" "$KC_BUILD/bench/kappa-model.csv" && grep "$2" "$KC_BUILD/bench/kappa-turning.csv"; }
+row() { kappa --parts model > text && grep -q "$1" "$KC_BUILD/bench/kappa-model.csv" &&
+  grep "$2" "$KC_BUILD/bench/kappa-turning.csv"; }
 works 'the model at twelve levels, and turning points' '3,10.0' row '^12,3,67,298,2146,' '^3,10.0,.*,10.0,1000000'
-works 'a table beside the paper' '(Table 4.6, n = 14)' kappa --parts tables --sizes 4 --solvers zebra --angles 45 --epsilons 1e-5
+works 'a table beside the paper' '(Table 4.6, n = 14)' kappa --parts tables --sizes 4 --solvers zebra --angles 45 \
+  --epsilons 1e-5
 refuses 'a part that is not there' 'no part is called figures' kappa --parts figures
 refuses 'a solver that is not there' 'no solver is called sor' kappa --solvers sor
 

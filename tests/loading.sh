@@ -26,7 +26,8 @@ loads_from_options() {
   route '-dll_append' "$ex45" -dll_append "$KC_LIBRARY" $solve
   works '-dll_prepend' 'type: kcycle' mpi 1 "$ex45" -dll_prepend "$KC_LIBRARY" $solve
   # shellcheck disable=SC2016 # PETSc expands it
-  works '-dll_append with a variable in the path' 'type: kcycle' mpi 1 "$ex45" -dll_append '${KC_BUILD}/lib/libpetsckcycle.so' $solve
+  works '-dll_append with a variable in the path' 'type: kcycle' mpi 1 "$ex45" \
+    -dll_append '${KC_BUILD}/lib/libpetsckcycle.so' $solve
   route 'PETSC_OPTIONS' env "PETSC_OPTIONS=-dll_append $KC_LIBRARY $solve" "$ex45"
   works 'PETSC_OPTIONS_YAML' 'type: kcycle' mpi 1 env "PETSC_OPTIONS_YAML=dll_append: $KC_LIBRARY" "$ex45" $solve
 }
@@ -73,8 +74,10 @@ loads_in_fortran() {
   claim='a Fortran program'
   petsc_has PETSC_HAVE_FORTRAN || { skip "$claim" 'this PETSc has no Fortran'; return; }
   [ -f "$KC_TUTORIALS/ex22f.F90" ] || { skip "$claim" 'no tutorial ex22f.F90'; return; }
-  command -v "$(pkg-config --variable=fcompiler "$(petsc_pc)")" > /dev/null || { skip "$claim" 'no Fortran compiler'; return; }
-  compile f "$KC_TUTORIALS/ex22f.F90" ex22f -ffree-line-length-0 > "$log" 2>&1 || { not_ok "$claim" 'does not compile'; return; }
+  command -v "$(pkg-config --variable=fcompiler "$(petsc_pc)")" > /dev/null || { skip "$claim" 'no Fortran compiler';
+    return; }
+  compile f "$KC_TUTORIALS/ex22f.F90" ex22f -ffree-line-length-0 > "$log" 2>&1 ||
+    { not_ok "$claim" 'does not compile'; return; }
   route "$claim" ./ex22f -dll_append "$KC_LIBRARY" $solve
 }
 
@@ -106,7 +109,8 @@ PETSc.Sys.Print("type: " + ksp.getPC().getType())
 END
 }
 
-# The Laplacian of 48 x 40 points as SciPy makes it; every process gives its rows to PETSc, which may be a part of a line
+# The Laplacian of 48 x 40 points as SciPy makes it; every process gives its rows to PETSc, which may be a part of a
+# line
 write_scipy_program() {
   cat > scipy_grid.py <<'END'
 import sys
@@ -131,7 +135,8 @@ ksp.getPC().setType("kcycle")
 ksp.setFromOptions()
 ksp.solve(b, x)
 r = A * x - b
-assert ksp.getConvergedReason() > 0 and ksp.getIterationNumber() < 10 and r.norm() < 1e-6 * b.norm(), ksp.getIterationNumber()
+its = ksp.getIterationNumber()
+assert ksp.getConvergedReason() > 0 and its < 10 and r.norm() < 1e-6 * b.norm(), its
 END
 }
 
@@ -139,7 +144,8 @@ finds_grids_of_scipy() {
   "$python" -c 'import scipy.sparse' 2> /dev/null || { skip 'petsc4py: a SciPy matrix' 'no SciPy'; return; }
   write_scipy_program
   for n in 1 2 3; do
-    works "petsc4py: the grid of a SciPy matrix is found, n=$n" 'grid 48 x 40 found in the matrix' mpi $n $run "$python" scipy_grid.py -ksp_rtol 1e-10 -ksp_view
+    works "petsc4py: the grid of a SciPy matrix is found, n=$n" 'grid 48 x 40 found in the matrix' mpi $n $run \
+      "$python" scipy_grid.py -ksp_rtol 1e-10 -ksp_view
   done
 }
 
@@ -153,10 +159,13 @@ loads_in_python() {
   fi
   write_python_program
   run="env -u PETSC_DIR -u PETSC_ARCH PYTHONDONTWRITEBYTECODE=1 PYTHONPATH=$KC_TOP/python"
-  route 'petsc4py: petsc4py.init(sys.argv)' $run "$python" solve.py -dll_append "$KC_LIBRARY" -pc_type kcycle -ksp_rtol 1e-8
-  route 'petsc4py: PETSC_OPTIONS' $run "PETSC_OPTIONS=-dll_append $KC_LIBRARY" "$python" solve.py -pc_type kcycle -ksp_rtol 1e-8
+  route 'petsc4py: petsc4py.init(sys.argv)' $run "$python" solve.py -dll_append "$KC_LIBRARY" -pc_type kcycle \
+    -ksp_rtol 1e-8
+  route 'petsc4py: PETSC_OPTIONS' $run "PETSC_OPTIONS=-dll_append $KC_LIBRARY" "$python" solve.py -pc_type kcycle \
+    -ksp_rtol 1e-8
   route 'petsc4py: import petsc_kcycle' $run ROUTE=module "$python" solve.py -pc_type kcycle -ksp_rtol 1e-8
-  refuses 'petsc4py: import petsc_kcycle without the library says where it looked' 'ImportError: petsc_kcycle:.*KCYCLE_LIB' \
+  refuses 'petsc4py: import petsc_kcycle without the library says where it looked' \
+    'ImportError: petsc_kcycle:.*KCYCLE_LIB' \
     env -u KCYCLE_LIB $run "$python" -c 'from petsc4py import PETSc; import petsc_kcycle'
   finds_grids_of_scipy
 }
@@ -172,18 +181,21 @@ links() {
 int main(void) { return (int)KCycleInitializePackage(); }
 END
   compile c early.c early "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib"
-  refuses 'KCycleInitializePackage() before PetscInitialize() says so' 'PetscInitialize() has not been called yet' mpi 1 ./early
+  refuses 'KCycleInitializePackage() before PetscInitialize() says so' 'PetscInitialize() has not been called yet' mpi \
+    1 ./early
 }
 
 # Another PETSc of this machine: its prefix by name of pkg-config's module, or the brother folder of such a prefix
 other_petsc() {
   case $1 in
-    integers) set -- "$(pkg-config --variable=prefix petsc64 2> /dev/null)" "$(pkg-config --variable=prefix petsc 2> /dev/null)" ;;
+    integers) set -- "$(pkg-config --variable=prefix petsc64 2> /dev/null)" \
+      "$(pkg-config --variable=prefix petsc 2> /dev/null)" ;;
     numbers)  real=$(pkg-config --variable=prefix petsc 2> /dev/null)
               set -- "${real%-real}-complex" "$real" ;;
   esac
   for prefix in "$@"; do
-    [ -f "$prefix/include/petscconf.h" ] && [ "$prefix" != "$KC_CONF_DIR" ] && differs "$prefix" && echo "$prefix" && return
+    [ -f "$prefix/include/petscconf.h" ] && [ "$prefix" != "$KC_CONF_DIR" ] && differs "$prefix" && echo "$prefix" &&
+      return
   done
 }
 
@@ -205,7 +217,8 @@ others=0
 only_register() { # variables of make; another PETSC_DIR is in the environment
   others=$((others + 1))
   mkdir "other$others" && cp -rp "$KC_BUILD/src" "$KC_BUILD/single" "other$others" && rm "other$others/src/register.o"
-  make -s -j2 --no-print-directory -C "$KC_TOP" all B="$KC_WORK/other$others" "$@" > "$log" 2>&1 && library=$KC_WORK/other$others/lib/libpetsckcycle.so
+  make -s -j2 --no-print-directory -C "$KC_TOP" all B="$KC_WORK/other$others" "$@" > "$log" 2>&1 &&
+    library=$KC_WORK/other$others/lib/libpetsckcycle.so
 }
 
 # What "make PETSC_DIR=..." has built, up to date; where there is nothing a library beside that, which is not optimised
@@ -221,8 +234,10 @@ library_for() {
 
 # With other sizes of numbers. Objects for one version of PETSc do not go with another one
 library_for_sizes() {
-  version=$(env -u PETSC_ARCH PETSC_DIR="$1" make -s --no-print-directory -C "$KC_TOP" print-petsc | sed -n 's/^version=//p')
-  if [ "$version" = "$KC_VERSION" ]; then PETSC_ARCH='' PETSC_DIR=$1 only_register OPTFLAGS=-O0; else library_for "$1"; fi
+  version=$(env -u PETSC_ARCH PETSC_DIR="$1" make -s --no-print-directory -C "$KC_TOP" print-petsc |
+    sed -n 's/^version=//p')
+  if [ "$version" = "$KC_VERSION" ]; then PETSC_ARCH='' PETSC_DIR=$1 only_register OPTFLAGS=-O0;
+    else library_for "$1"; fi
 }
 
 refuses_other_sizes() {
@@ -235,7 +250,8 @@ refuses_other_sizes() {
       refuses "$claim, n=$n" 'petsc-kcycle was built for a PETSc with [48]-byte integers and .* numbers of' \
         mpi $n "$ex45" -dll_append "$library" $solve
     done
-    [ -z "$(find_petsc4py)" ] || refuses "$claim by petsc4py" 'the PETSc library that this plugin found is not initialized' \
+    [ -z "$(find_petsc4py)" ] ||
+      refuses "$claim by petsc4py" 'the PETSc library that this plugin found is not initialized' \
       env -u PETSC_DIR -u PETSC_ARCH "$(find_petsc4py)" solve.py -dll_append "$library" -pc_type kcycle
   done
 }
@@ -257,7 +273,8 @@ refuses_real_other_version() {
   esac
   library_for "$(pkg-config --variable=prefix petsc)"
   for n in 1 2; do
-    refuses "$claim, n=$n" "petsc-kcycle was built for PETSc ${version%.*}, this is PETSc ${KC_VERSION%.*}: rebuild it" \
+    refuses "$claim, n=$n" \
+      "petsc-kcycle was built for PETSc ${version%.*}, this is PETSc ${KC_VERSION%.*}: rebuild it" \
       mpi $n "$ex45" -dll_append "$library" $solve
   done
 }
@@ -274,9 +291,11 @@ check_library_file() {
   nm -D --defined-only "$KC_LIBRARY" | awk '{ print $NF }' > exported
   works 'exports the register function' . grep -x PetscDLLibraryRegister_petsckcycle exported
   # The last three are the linker's
-  grep -v -e '^KCycle' -e '^PCKCycle' -e '^PCRelax' -e '^PCDeflSub' -e '^PCIncPoisson' -e '^PCFastPoisson' -e '^PetscDLLibraryRegister_' -e '^_edata$' -e '^_end$' -e '^__bss_start$' \
+  grep -v -e '^KCycle' -e '^PCKCycle' -e '^PCRelax' -e '^PCDeflSub' -e '^PCIncPoisson' -e '^PCFastPoisson' \
+    -e '^PetscDLLibraryRegister_' -e '^_edata$' -e '^_end$' -e '^__bss_start$' \
     exported > unintended
-  works 'exports nothing but KCycle*, PCKCycle*, PCRelax*, PCDeflSub*, PCIncPoisson*, PCFastPoisson*, PetscDLLibraryRegister_*' nothing \
+  ours='KCycle*, PCKCycle*, PCRelax*, PCDeflSub*, PCIncPoisson*, PCFastPoisson*, PetscDLLibraryRegister_*'
+  works "exports nothing but $ours" nothing \
     sh -c '[ ! -s unintended ] && echo nothing || { cat unintended; exit 1; }'
   works 'stays loaded until the process ends (NODELETE)' . grep NODELETE dynamic
   works 'misses a symbol at load, not later (BIND_NOW)' . grep -e BIND_NOW -e 'Flags:.*NOW' dynamic

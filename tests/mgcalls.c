@@ -266,11 +266,13 @@ static PetscErrorCode Residual(PoissonSolver *p)
   PetscFunctionReturn(0);
 }
 
+typedef PetscErrorCode (*SetVector)(PC, PetscInt, Vec);
+
 static PetscErrorCode LevelVectors(PoissonSolver *p)
 {
-  PetscErrorCode (*const set[3])(PC, PetscInt, Vec) = {PCMGSetRhs, PCMGSetX, PCMGSetR};
-  Mat P;
-  Vec v;
+  const SetVector set[] = {PCMGSetRhs, PCMGSetX, PCMGSetR};
+  Mat             P;
+  Vec             v;
 
   PetscFunctionBeginUser;
   PetscCall(PCMGGetInterpolation(p->pc, 3, &P));

@@ -32,16 +32,20 @@ ksp.getPC().setType("kcycle")
 ksp.solve(b, u)
 b.axpy(-1, A * u)
 assert b.norm() < 1e-6 * 33, b.norm()
-PETSc.Sys.Print(f"{petsc_kcycle.__file__} {petsc_kcycle.__version__}: {ksp.getPC().getType()}, {'few' if ksp.its < 10 else 'MANY'} iterations")
+many = "few" if ksp.its < 10 else "MANY"
+PETSc.Sys.Print(f"{petsc_kcycle.__file__} {petsc_kcycle.__version__}: {ksp.getPC().getType()}, {many} iterations")
 END_OF_PROGRAM
 
 python=$(find_petsc4py)
 if [ -z "$python" ]; then skip 'pip install .' 'no petsc4py for this PETSc'; exit; fi
 "$python" -m venv --system-site-packages venv > "$log" 2>&1 || { skip 'pip install .' 'python3 -m venv fails'; exit; }
 works 'pip install .' 'Successfully installed petsc-kcycle' venv/bin/python3 -m pip install "$KC_TOP"
-for n in 1 2; do works "import petsc_kcycle is all that a program needs, n=$n" "/venv/.* $(cat "$KC_TOP/VERSION.txt"): kcycle, few" mpi $n venv/bin/python3 solve.py; done
-works 'the header is there' '^/.*/venv/.*petsckcycle.h' sh -c 'ls "$PWD"/venv/lib/python3*/site-packages/petsc_kcycle/include/petsckcycle.h'
+for n in 1 2; do works "import petsc_kcycle is all that a program needs, n=$n" \
+  "/venv/.* $(cat "$KC_TOP/VERSION.txt"): kcycle, few" mpi $n venv/bin/python3 solve.py; done
+works 'the header is there' '^/.*/venv/.*petsckcycle.h' sh \
+  -c 'ls "$PWD"/venv/lib/python3*/site-packages/petsc_kcycle/include/petsckcycle.h'
 works 'pip uninstall' 'Successfully uninstalled' venv/bin/python3 -m pip uninstall -y petsc-kcycle
 refuses 'and it is gone' 'No module named' venv/bin/python3 -c 'import petsc_kcycle'
 "$python" -m venv bare > "$log" 2>&1
-refuses 'without petsc4py pip says what to install' 'petsc-kcycle needs petsc4py, whose PETSc it is built for' bare/bin/python3 -m pip install "$KC_TOP"
+refuses 'without petsc4py pip says what to install' 'petsc-kcycle needs petsc4py, whose PETSc it is built for' \
+  bare/bin/python3 -m pip install "$KC_TOP"

@@ -5,9 +5,11 @@ set -u
 . "$KC_TOP/conf/tap.sh"
 
 if petsc_has PETSC_USE_COMPLEX; then skip 'the tables of the papers' 'structured levels have real numbers'; exit 0; fi
-compile c "$KC_TOP/bench/poisson.c" poisson -std=gnu99 -O2 "-I$KC_TOP/include" "$KC_LIBRARY" "-Wl,-rpath,$KC_BUILD/lib" > build.log 2>&1 || { cat build.log; exit 1; }
+compile c "$KC_TOP/bench/poisson.c" poisson -std=gnu99 -O2 "-I$KC_TOP/include" "$KC_LIBRARY" \
+  "-Wl,-rpath,$KC_BUILD/lib" > build.log 2>&1 || { cat build.log; exit 1; }
 
-levels='-pc_kcycle_structured on -pc_kcycle_kappa 1 -pc_kcycle_grid interior -pc_kcycle_anisotropy off -pc_mg_distinct_smoothup'
+levels='-pc_kcycle_structured on -pc_kcycle_kappa 1 -pc_kcycle_grid interior -pc_kcycle_anisotropy off'
+levels="$levels -pc_mg_distinct_smoothup"
 feng="$levels -pc_kcycle_interpolation simplex -pc_mg_galerkin both"
 ghysels="$levels -pc_kcycle_interpolation linear -pc_mg_galerkin none -start random -ksp_rtol 1e-12"
 
@@ -24,28 +26,39 @@ smoothing() {
 gives() { works "$1" "$2" mpi "$3" ./poisson -skip_petscrc -malloc_dump -repeat 1 $4; }
 
 jacobi='-mg_levels_pc_relax_omega 0.8 -mg_levels_up_pc_relax_omega 0.8'
-one="$jacobi -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 1 -mg_coarse_ksp_richardson_scale 0.8 -mg_coarse_pc_type jacobi"
-gives 'Table 5 of Feng and others, L = 10, Jacobi: 19 cycles' '^solve,19,' 1 "-L 10 -pc_mg_levels 10 $feng $(smoothing jacobi 1 1) $one"
+one="$jacobi -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 1"
+one="$one -mg_coarse_ksp_richardson_scale 0.8 -mg_coarse_pc_type jacobi"
+gives 'Table 5 of Feng and others, L = 10, Jacobi: 19 cycles' '^solve,19,' 1 \
+  "-L 10 -pc_mg_levels 10 $feng $(smoothing jacobi 1 1) $one"
 for processes in 1 2; do
-  gives "eight colours in 3D, 31^3, on $processes: 15 cycles" '^solve,15,4.8541e-07,' $processes "-dim 3 -L 5 -pc_mg_levels 5 $feng $(smoothing eightcolor 1 1)"
+  gives "eight colours in 3D, 31^3, on $processes: 15 cycles" '^solve,15,4.8541e-07,' $processes \
+    "-dim 3 -L 5 -pc_mg_levels 5 $feng $(smoothing eightcolor 1 1)"
 done
-gives 'Table 12, L = 10, FMG(2,3)' '^error,1.762[0-9]*e-07,' 1 "-task fmg -L 10 -pc_mg_levels 10 $feng $(smoothing fourcolor 2 3)"
-gives 'Table 14, L = 6, FMG(1,2), on 3' '^error,9.46[89][0-9]*e-04,' 3 "-task fmg -dim 3 -L 6 -pc_mg_levels 6 $feng $(smoothing eightcolor 1 2)"
-gives 'Table 8, 2D: operations for each unknown' '^flops,14.000,13.333,2.667,3.333,2.000,35.333$' 1 "-task flops -L 4 -pc_mg_levels 4 $feng $(smoothing fourcolor 1 1)"
-gives 'Table 8, 3D' '^flops,17.143,16.000,2.286,3.143,2.000,40.571$' 1 "-task flops -dim 3 -L 4 -pc_mg_levels 4 $feng $(smoothing eightcolor 1 1)"
+gives 'Table 12, L = 10, FMG(2,3)' '^error,1.762[0-9]*e-07,' 1 "-task fmg -L 10 -pc_mg_levels 10 $feng $(smoothing \
+  fourcolor 2 3)"
+gives 'Table 14, L = 6, FMG(1,2), on 3' '^error,9.46[89][0-9]*e-04,' 3 \
+  "-task fmg -dim 3 -L 6 -pc_mg_levels 6 $feng $(smoothing eightcolor 1 2)"
+gives 'Table 8, 2D: operations for each unknown' '^flops,14.000,13.333,2.667,3.333,2.000,35.333$' 1 \
+  "-task flops -L 4 -pc_mg_levels 4 $feng $(smoothing fourcolor 1 1)"
+gives 'Table 8, 3D' '^flops,17.143,16.000,2.286,3.143,2.000,40.571$' 1 \
+  "-task flops -dim 3 -L 4 -pc_mg_levels 4 $feng $(smoothing eightcolor 1 1)"
 
 # Ghysels and Vanroose, cycles with smoothing before the coarser levels alone; both forms of the smoother
 gives 'V(2,0), 1023^2: 26 cycles' '^solve,26,' 1 "-L 10 -pc_mg_levels 10 $ghysels $(smoothing jacobi 2 0) $jacobi"
-gives 'V(4,0), 1023^2, sweeps one after the other: 16 cycles' '^solve,16,' 1 "-L 10 -pc_mg_levels 10 $ghysels $(smoothing separate 4 0) $jacobi"
+gives 'V(4,0), 1023^2, sweeps one after the other: 16 cycles' '^solve,16,' 1 \
+  "-L 10 -pc_mg_levels 10 $ghysels $(smoothing separate 4 0) $jacobi"
 gives 'sweeps in tiles are those one after the other' '^sweeps,9,' 1 '-task sweeps -L 6 -sweeps 9'
 gives 'and in 3D' '^sweeps,9,' 1 '-task sweeps -dim 3 -L 4 -sweeps 9'
-gives 'components of each level' '^event,interpolation,2,1,' 1 "-task profile -apart -pc_mg_log -cycles 2 -L 4 -pc_mg_levels 4 $feng $(smoothing fourcolor 1 1)"
+gives 'components of each level' '^event,interpolation,2,1,' 1 \
+  "-task profile -apart -pc_mg_log -cycles 2 -L 4 -pc_mg_levels 4 $feng $(smoothing fourcolor 1 1)"
 
 poisson() { "$KC_PYTHON" -B "$KC_TOP/bench/poisson.py" "$@"; }
 works 'tables beside the paper' 'poisson-levels.csv' poisson --parts residual,levels --sizes 8 --sizes3d 4
 refuses 'a part that is not there' 'no part is called pictures' poisson --parts pictures
 if "$KC_PYTHON" -c 'import numpy, matplotlib' 2> /dev/null; then
-  works 'two-grid factor, cycles and costs of four steps' 'rho 0.13657  cycles 14  cost_3_21 1027  cost_4_2_separate 68.794  cost_4_2_tiled 38.592' poisson --parts model --steps 4
+  works 'two-grid factor, cycles and costs of four steps' \
+    'rho 0.13657  cycles 14  cost_3_21 1027  cost_4_2_separate 68.794  cost_4_2_tiled 38.592' poisson --parts model \
+    --steps 4
 else
   skip 'two-grid factor, cycles and costs' 'no numpy or matplotlib'
 fi

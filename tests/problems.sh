@@ -1,5 +1,6 @@
 #!/bin/sh
-# Known problems are solved, and drawn; messages of a cycle are counted, and the model of bench/scaling_model.py has the same numbers.
+# Known problems are solved, and drawn; messages of a cycle are counted, and the model of bench/scaling_model.py has the
+# same numbers.
 # Run by: make check SEARCH=problems
 set -u
 . "$KC_TOP/conf/tap.sh"
@@ -30,17 +31,23 @@ END { exit points != 128 }
 EOF
 works 'with -image the solution is what the right side is made of' '' awk -f sines.awk plane2
 
-python=$(for p in /usr/bin/python3 python3; do if "$p" -c 'import matplotlib, PIL' 2> /dev/null; then echo "$p"; break; fi; done)
+python=$(for p in /usr/bin/python3 python3; do if "$p" -c 'import matplotlib, PIL' 2> /dev/null; then echo "$p"; \
+  break; fi; done)
 if [ -n "$python" ]; then
-  works 'a picture' 'known-segmentation.png [0-9]* bytes' "$python" -B "$KC_TOP/bench/known.py" --quick --cases known-segmentation --folder .
+  works 'a picture' 'known-segmentation.png [0-9]* bytes' "$python" -B "$KC_TOP/bench/known.py" \
+    --quick --cases known-segmentation --folder .
 else skip 'a picture' 'no matplotlib'; fi
 refuses 'a picture of nothing' 'no case is called none' python3 -B "$KC_TOP/bench/known.py" --cases none --folder .
 
-if petsc_has PETSC_HAVE_MPIUNI || petsc_has PETSC_HAVE_MPI_LARGE_COUNT; then skip 'messages of a cycle' 'none, or of other functions'; exit 0; fi
+if petsc_has PETSC_HAVE_MPIUNI || petsc_has PETSC_HAVE_MPI_LARGE_COUNT; then
+  skip 'messages of a cycle' 'none, or of other functions'; exit 0; fi
 if petsc_has PETSC_HAVE_HYPRE; then peers=pfmg; else peers=none; fi
 scaling() { python3 -B "$KC_TOP/bench/scaling.py" --quick --peers $peers "$@"; }
-works 'messages, bytes and rounds of each level are those of the model' 'strong  4 processes 31x31x31  kcycle w limit 0 .* 0.0 %' scaling --parts count
-exchanges() { awk -F, '$1 == "strong 4 kcycle 1" && $9 == "cycle" && $10 == 0 { print $11, $12, $14 }' "$KC_BUILD/bench/scaling-phases.csv"; }
-works 'two rounds on a level with ghost points, each with three neighbours and one with two vectors' '^smoothing 9 2$' exchanges
+works 'messages, bytes and rounds of each level are those of the model' \
+  'strong  4 processes 31x31x31  kcycle w limit 0 .* 0.0 %' scaling --parts count
+exchanges() { awk -F, '$1 == "strong 4 kcycle 1" && $9 == "cycle" && $10 == 0 { print $11, $12, $14 }' \
+  "$KC_BUILD/bench/scaling-phases.csv"; }
+works 'two rounds on a level with ghost points, each with three neighbours and one with two vectors' '^smoothing 9 2$' \
+  exchanges
 refuses 'a network without bandwidth' 'are positive numbers' scaling --bandwidth 0
 refuses 'a part that is not there' 'no part is called colours' scaling --parts colours

@@ -7,7 +7,8 @@ set -u
 views() {
   number=$1
   shift
-  env "OMP_NUM_THREADS=$number" ./ex45 -dll_append "$KC_LIBRARY" -da_refine 1 -pc_type kcycle -ksp_view "$@" > view || return 1
+  env "OMP_NUM_THREADS=$number" ./ex45 -dll_append "$KC_LIBRARY" -da_refine 1 -pc_type kcycle -ksp_view "$@" > view ||
+    return 1
   grep threads view || echo 'no threads'
 }
 
@@ -18,7 +19,8 @@ else
   for n in 1 3; do
     if [ -n "${OPENMP:-}" ]; then expected="threads $n"; else expected='no threads'; fi
     works "the view of smoothers, OMP_NUM_THREADS=$n: $expected" "$expected" views $n
-    works "the view of the matrix, OMP_NUM_THREADS=$n: $expected" "$expected" views $n -dm_mat_type stencil -pc_type none
+    works "the view of the matrix, OMP_NUM_THREADS=$n: $expected" "$expected" views $n -dm_mat_type stencil \
+      -pc_type none
   done
 fi
 [ "$tap_count" -gt 0 ]

@@ -1,5 +1,6 @@
 #!/bin/sh
-# PETSc's own tutorials, compiled as they are shipped, with the plugin and no option but the type: they converge, quickly.
+# PETSc's own tutorials, compiled as they are shipped, with the plugin and no option but the type: they converge,
+# quickly.
 # Run by: make check SEARCH=tutorials
 set -u
 . "$KC_TOP/conf/tap.sh"
@@ -19,7 +20,9 @@ few() {
   shift
   "$@" > few.log 2>&1 || { cat few.log; return 1; }
   cat few.log
-  awk -v most="$most" '/solve converged/ { solves++; if ($NF > most) bad++ } /did not converge/ { bad++ } END { exit !solves || bad }' few.log
+  awk -v most="$most" \
+    '/solve converged/ { solves++; if ($NF > most) bad++ } /did not converge/ { bad++ } END { exit !solves || bad }' \
+    few.log
 }
 
 # solves CLAIM MOST PROGRAM OPTIONS...: on 1, 2, 3, 4 and 8 processes, with FEWER=2 on 1 and 8
@@ -29,7 +32,8 @@ solves() {
   for n in $processes; do
     title="$program, $claim, at most $most iterations, n=$n"
     if [ -f "$program.missing" ]; then skip "$title" "$(cat "$program.missing")"; continue; fi
-    works "$title" 'solve converged' few "$most" mpi $n "./$program" -dll_append "$KC_LIBRARY" -pc_type kcycle -ksp_rtol 1e-8 -ksp_converged_reason -malloc_dump "$@"
+    works "$title" 'solve converged' few "$most" mpi $n "./$program" -dll_append "$KC_LIBRARY" -pc_type kcycle \
+      -ksp_rtol 1e-8 -ksp_converged_reason -malloc_dump "$@"
   done
 }
 
@@ -50,7 +54,8 @@ solves_alike() {
     title="$program, $claim, structured levels, at most $most iterations, those of one process, n=$n"
     if petsc_has PETSC_USE_COMPLEX; then skip "$title" 'structured levels are for real numbers'; continue; fi
     if [ -f "$program.missing" ]; then skip "$title" "$(cat "$program.missing")"; continue; fi
-    works "$title" 'solve converged' alike "$most" mpi $n "./$program" -dll_append "$KC_LIBRARY" -pc_type kcycle -pc_kcycle_structured on -ksp_rtol 1e-8 -ksp_converged_reason -malloc_dump "$@"
+    works "$title" 'solve converged' alike "$most" mpi $n "./$program" -dll_append "$KC_LIBRARY" -pc_type kcycle \
+      -pc_kcycle_structured on -ksp_rtol 1e-8 -ksp_converged_reason -malloc_dump "$@"
   done
 }
 
@@ -70,8 +75,10 @@ strips() {
     title="ex45, strips of planes, residuals of one process, n=$n"
     if petsc_has PETSC_USE_COMPLEX; then skip "$title" 'structured levels are for real numbers'; continue; fi
     if [ -f ex45.missing ]; then skip "$title" "$(cat ex45.missing)"; continue; fi
-    works "$title" 'residual norm' same_residual mpi $n ./ex45 -dll_append "$KC_LIBRARY" -pc_type kcycle -pc_kcycle_structured on -ksp_type richardson -ksp_norm_type unpreconditioned \
-      -ksp_max_it 5 -ksp_monitor -da_grid_x 651 -da_grid_y 71 -da_grid_z 25 -da_processors_x 1 -da_processors_y 1 -da_processors_z $n
+    works "$title" 'residual norm' same_residual mpi $n ./ex45 -dll_append "$KC_LIBRARY" -pc_type kcycle \
+      -pc_kcycle_structured on -ksp_type richardson -ksp_norm_type unpreconditioned \
+      -ksp_max_it 5 -ksp_monitor -da_grid_x 651 -da_grid_y 71 -da_grid_z 25 -da_processors_x 1 -da_processors_y 1 \
+        -da_processors_z $n
   done
 }
 
@@ -91,7 +98,8 @@ solves 'singular, levels of GAMG' 25 ex50 -da_refine 4 -ksp_type cg -pc_kcycle_h
 solves 'nonlinear' 12 ex5 -da_refine 4 -pc_kcycle_structured off
 solves 'nonlinear, coarse operators assembled' 12 ex5 -da_refine 4 -pc_mg_galerkin none
 solves 'nonlinear, grid sequence' 12 ex5 -da_refine 1 -snes_grid_sequence 3 -pc_kcycle_structured off
-solves 'unstructured finite elements' 12 ex13 -petscpartitioner_type simple -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -dm_refine_hierarchy 3 -potential_petscspace_degree 1 -ksp_type cg -pc_kcycle_kappa 3
+solves 'unstructured finite elements' 12 ex13 -petscpartitioner_type simple -dm_plex_simplex 0 -dm_plex_box_faces 4,4 \
+  -dm_refine_hierarchy 3 -potential_petscspace_degree 1 -ksp_type cg -pc_kcycle_kappa 3
 for kappa in 1 2 w; do
   solves_alike "3D, kappa $kappa" 7 ex45 -da_refine 2 -pc_kcycle_kappa $kappa
 done

@@ -1,6 +1,7 @@
 #!/bin/sh
-# library.sh PETSC_DIR PETSC_ARCH BUILD FOLDER: makes FOLDER/libpetsckcycle.so for the stand-in of make.sh that is in the same folder. It has the objects of the
-# library that was built in BUILD, but the kernels for devices are compiled for the host, from the same sources.
+# library.sh PETSC_DIR PETSC_ARCH BUILD FOLDER: makes FOLDER/libpetsckcycle.so for the stand-in of make.sh that is in
+# the same folder. It has the objects of the library that was built in BUILD, but the kernels for devices are compiled
+# for the host, from the same sources.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$(dirname "$here")")
@@ -13,7 +14,8 @@ case $linker in *mpi*) mpi=$(mpicxx --showme:compile) ;; *) mpi=-I$petsc/include
 
 compile() { # source object flags...
   # shellcheck disable=SC2086 # words
-  sh "$here/kernel.sh" "$@" -DKCYCLE_HAVE_CUDA -I"$top/include" -I"$out/include" -I"$petsc/include" -I"$petsc/$arch/include" $mpi
+  sh "$here/kernel.sh" "$@" -DKCYCLE_HAVE_CUDA -I"$top/include" -I"$out/include" -I"$petsc/include" \
+    -I"$petsc/$arch/include" $mpi
 }
 
 mkdir -p "$out/kernels"
@@ -27,5 +29,6 @@ find "$build/src" "$build/single" -name '*.o' ! -path '*/kernel/cuda/*' > "$out/
 ls "$out"/kernels/*.o >> "$out/library"
 fftw=$(pkg-config --libs fftw3 2> /dev/null || true) # which the library may have been built with
 # shellcheck disable=SC2046,SC2086 # words
-$linker -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined -o "$out/libpetsckcycle.part" "@$out/library" "$out"/libpetsc.so.* $(variable BLASLAPACK_LIB) $fftw -lstdc++ -lm
+$linker -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined \
+  -o "$out/libpetsckcycle.part" "@$out/library" "$out"/libpetsc.so.* $(variable BLASLAPACK_LIB) $fftw -lstdc++ -lm
 mv "$out/libpetsckcycle.part" "$out/libpetsckcycle.so"

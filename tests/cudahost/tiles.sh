@@ -1,8 +1,10 @@
 # shellcheck shell=sh
-# For tests/device_tiles.sh and tests/device_parts.sh: solves with sweeps in tiles beside those with a launch for each half sweep and those on the host.
+# For tests/device_tiles.sh and tests/device_parts.sh: solves with sweeps in tiles beside those with a launch for each
+# half sweep and those on the host.
 # shellcheck disable=SC2034,SC2086,SC2154 # variables are for those scripts, words, and those of solves.sh
 
-# On a device with so many multiprocessors, and kB of shared memory of a block, which stand-ins can be; by themselves they are one of 132 and 227, as an H100
+# On a device with so many multiprocessors, and kB of shared memory of a block, which stand-ins can be; by themselves
+# they are one of 132 and 227, as an H100
 on=
 device() { # multiprocessors.kB command...
   [ -z "${KC_GPU:-}" ] || return 0
@@ -16,8 +18,10 @@ device() { # multiprocessors.kB command...
 tiles() { # claim marching parted part options...
   claim_of=$1 marching=$2 parted=$3 part=$4
   shift 4
-  check "$claim_of" "" tiled "$marching" "$parted" "$part" "$(want "1.cuda${on:+.$on}" -dm_mat_type stencil $steps -pc_kcycle_tile_above 0 "$@")" \
-    "$(want 1.cuda -dm_mat_type stencil $steps -pc_kcycle_tile_above never "$@")" "$(want_host 1 -dm_mat_type stencil "$@")"
+  check "$claim_of" "" tiled "$marching" "$parted" "$part" "$(want "1.cuda${on:+.$on}" -dm_mat_type stencil $steps \
+    -pc_kcycle_tile_above 0 "$@")" \
+    "$(want 1.cuda -dm_mat_type stencil $steps -pc_kcycle_tile_above never "$@")" \
+      "$(want_host 1 -dm_mat_type stencil "$@")"
 }
 
 count_is() { # count wanted
@@ -28,7 +32,8 @@ count_is() { # count wanted
 # The residuals of the launches for each half sweep, digit by digit, and those of the host
 tiled() { # marching parted part answer answer answer
   grep -e 'points, tiled' -e ' kernels, ' "$(answer "$4")"
-  count_is "$(grep -c 'points, tiled,' "$(answer "$4")")" "$1" && count_is "$(grep -c 'points, tiled in parts,' "$(answer "$4")")" "$2" || return 1
+  count_is "$(grep -c 'points, tiled,' "$(answer "$4")")" "$1" &&
+    count_is "$(grep -c 'points, tiled in parts,' "$(answer "$4")")" "$2" || return 1
   ! grep 'points, tiled' "$(answer "$5")" && digits "$4" "$5" && alike "$3" "$4" "$6"
 }
 
@@ -40,7 +45,8 @@ count_tiled() { # levels answer
 few() { # claim kernels options...
   claim_of=$1 most=$2
   shift 2
-  check "$claim_of" "" at_most "$most" "$(want "1.cuda${on:+.$on}" -dm_mat_type stencil $steps -pc_kcycle_tile_above 0 "$@")"
+  check "$claim_of" "" at_most "$most" "$(want "1.cuda${on:+.$on}" -dm_mat_type stencil $steps -pc_kcycle_tile_above 0 \
+    "$@")"
 }
 
 at_most() { # kernels answer

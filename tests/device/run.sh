@@ -1,11 +1,15 @@
 #!/bin/sh
-# run.sh first|second [FOLDER]: on a machine with a GPU, what pack.sh has packed, in two calls of at most 300 and 240 seconds. Needs CUDA's libraries beside the driver.
+# run.sh first|second [FOLDER]: on a machine with a GPU, what pack.sh has packed, in two calls of at most 300 and 240
+# seconds. Needs CUDA's libraries beside the driver.
 #
-#   first    facts of the machine and the bandwidth of a copy; solves as on the host; compute-sanitizer and ncu where they are installed; times
-#   second   times of a large problem, the same times again, PCMG, steps of a cycle; PETSc's types in other parts of the library
+#   first    facts of the machine and the bandwidth of a copy; solves as on the host; compute-sanitizer and ncu where
+#            they are installed; times
+#   second   times of a large problem, the same times again, PCMG, steps of a cycle; PETSc's types in other parts of the
+#            library
 #
-# Results are written as they come, into the folder that OUT names, or FOLDER: CALL-steps.txt (how each step ended), CALL-checks.txt, CALL-times.csv and others. A step that takes longer
-# than its limit is stopped. The last line is: N passed, N failed, N skipped, where a step is one of these.
+# Results are written as they come, into the folder that OUT names, or FOLDER: CALL-steps.txt (how each step ended),
+# CALL-checks.txt, CALL-times.csv and others. A step that takes longer than its limit is stopped. The last line is: N
+# passed, N failed, N skipped, where a step is one of these.
 #
 #   AT_A_TIME=8   solves that are compared at a time
 #   SLOWER=1      limits are so many times as long
@@ -51,8 +55,10 @@ settings() {
   printf '#!/bin/sh\nshift 2\nexec "$@"\n' > "$KC_WORK/alone" # -n 1
   chmod +x "$KC_WORK/alone"
   export PATH SLOWER="${SLOWER:-1}" AT_A_TIME="${AT_A_TIME:-8}" KC_WORK
-  export KC_TOP="$here" KC_LIBRARY="$here/lib/libpetsckcycle.so" KC_BUILD="$here" KC_LIBDIR="$here/lib" KC_CONF_DIR="$here" KC_CONF_ARCH=. KC_TUTORIALS="$here/tutorials"
-  export KC_MPIEXEC="$KC_WORK/alone" KC_PROCESSES=1 KC_PROGRAMS="$here/bin" KC_DEVICE_KERNELS=1 KC_HOST_ANSWERS="$here/host" KC_LIST_LIMIT=$((20 * SLOWER))
+  export KC_TOP="$here" KC_LIBRARY="$here/lib/libpetsckcycle.so" KC_BUILD="$here" KC_LIBDIR="$here/lib" \
+    KC_CONF_DIR="$here" KC_CONF_ARCH=. KC_TUTORIALS="$here/tutorials"
+  export KC_MPIEXEC="$KC_WORK/alone" KC_PROCESSES=1 KC_PROGRAMS="$here/bin" KC_DEVICE_KERNELS=1 \
+    KC_HOST_ANSWERS="$here/host" KC_LIST_LIMIT=$((20 * SLOWER))
   export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 }
 
@@ -70,7 +76,8 @@ library() {
 
 facts() {
   nvidia-smi -L
-  nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,clocks.sm,clocks.mem,power.limit,ecc.mode.current --format=csv
+  asked=name,driver_version,memory.total,clocks.max.sm,clocks.max.mem,clocks.sm,clocks.mem,power.limit,ecc.mode.current
+  nvidia-smi --query-gpu=$asked --format=csv
   lscpu | grep -e 'Model name' -e '^CPU(s)' -e 'MHz'
   uname -r
   for command in nvcc ncu compute-sanitizer nsys; do command -v $command || echo "no $command"; done
@@ -79,7 +86,8 @@ facts() {
   for n in $sizes; do "$here/bin/device" -n "$n" || return 1; done
 }
 
-# The solves of so many sets, by as many programs at a time, and then the claims about them. Other options than those of the lists: $more
+# The solves of so many sets, by as many programs at a time, and then the claims about them. Other options than those of
+# the lists: $more
 rung() { # name options sets...
   name=$1 more=$2
   shift 2
@@ -92,11 +100,15 @@ rung() { # name options sets...
   for list in "$rung"/*.list; do
     [ -f "$list" ] || return 0 # none of these was packed
     most=$(((AT_A_TIME + 1) / $(find "$rung" -maxdepth 1 -name '*.list' | wc -l)))
-    sort -u "$list" | awk -v n="$n" -v most="$((most > 0 ? most : 1))" -v to="$rung/part." -v name="$(basename "$list")" \
-      '{ folder = to (n + NR % most); if (!(folder in made)) { system("mkdir -p " folder); made[folder] = 1 } print > (folder "/" name) }'
+    sort -u "$list" |
+      awk -v n="$n" -v most="$((most > 0 ? most : 1))" -v to="$rung/part." -v name="$(basename "$list")" \
+      '{ folder = to (n + NR % most)
+         if (!(folder in made)) { system("mkdir -p " folder); made[folder] = 1 }
+         print > (folder "/" name) }'
     n=$((n + most))
   done
-  for list in "$rung"/part.*/*.list; do echo "${list%.list}"; done | xargs -I {} -P "$AT_A_TIME" sh "$here/run.sh" part {} "$rung" "$more"
+  for list in "$rung"/part.*/*.list; do echo "${list%.list}"; done |
+    xargs -I {} -P "$AT_A_TIME" sh "$here/run.sh" part {} "$rung" "$more"
   library
   answers=$rung
   for set; do
@@ -129,7 +141,8 @@ checks() {
 # A program that does a list, each line with its own message
 one_sanitized() { # tool list
   list=$here/lists/sanitize/$2.list
-  timeout --foreground $((55 * SLOWER)) compute-sanitizer --tool "$1" --error-exitcode 9 "$here/bin/battery" -dll_append "$KC_LIBRARY" -list "$list" -repeat 1 > "$KC_WORK/$1.$2" 2>&1 || status=$?
+  timeout --foreground $((55 * SLOWER)) compute-sanitizer --tool "$1" --error-exitcode 9 "$here/bin/battery" \
+    -dll_append "$KC_LIBRARY" -list "$list" -repeat 1 > "$KC_WORK/$1.$2" 2>&1 || status=$?
   if [ "${status:-0}" = 0 ]; then echo "ok - $1: $(cut -d '|' -f 1 "$list" | paste -sd ';')"
   else
     echo "not ok - $1: $(cut -d '|' -f 1 "$list" | paste -sd ';'), status $status"
@@ -139,19 +152,23 @@ one_sanitized() { # tool list
 }
 
 sanitize() {
-  command -v compute-sanitizer > /dev/null || { echo "compute-sanitizer is not here" > "$out/$call-sanitize.txt"; return 77; }
-  for tool in memcheck racecheck; do for list in 1 2 3; do echo "$tool $list"; done; done | xargs -P "$AT_A_TIME" -n 2 sh "$here/run.sh" sanitized | tee "$out/$call-sanitize.txt"
+  command -v compute-sanitizer > /dev/null || { echo "compute-sanitizer is not here" > "$out/$call-sanitize.txt";
+    return 77; }
+  for tool in memcheck racecheck; do for list in 1 2 3; do echo "$tool $list"; done; done |
+    xargs -P "$AT_A_TIME" -n 2 sh "$here/run.sh" sanitized | tee "$out/$call-sanitize.txt"
   [ "$(grep -c '^ok' "$out/$call-sanitize.txt")" = 6 ]
 }
 
 # Of one cycle with tiles, and of the first kernels of one without
 profile() {
   command -v ncu > /dev/null || { echo "ncu is not here" > "$out/$call-ncu.csv"; return 77; }
-  metrics=gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum,smsp__inst_executed.sum,smsp__thread_inst_executed.sum,sm__warps_active.avg.pct_of_peak_sustained_active
+  metrics=gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum,lts__t_bytes.sum,smsp__inst_executed.sum
+  metrics=$metrics,smsp__thread_inst_executed.sum,sm__warps_active.avg.pct_of_peak_sustained_active
   metrics=$metrics,launch__registers_per_thread,launch__grid_size,launch__block_size
   status=0
   for list in 1 2; do
-    timeout --foreground $((19 * SLOWER)) ncu --csv --page raw --print-units base --clock-control none --launch-count 100 --metrics $metrics "$here/bin/battery" -dll_append "$KC_LIBRARY" -repeat 1 \
+    timeout --foreground $((19 * SLOWER)) ncu --csv --page raw --print-units base --clock-control none \
+      --launch-count 100 --metrics $metrics "$here/bin/battery" -dll_append "$KC_LIBRARY" -repeat 1 \
       -list "$here/lists/ncu/$list.list" >> "$out/$call-ncu.csv" 2>&1 || status=$?
   done
   return $status
@@ -159,14 +176,18 @@ profile() {
 
 # Steps of both calls
 
-# Lines of lists, each with its times. Where the program ends in the middle, the solve there has failed, and another program does the rest
+# Lines of lists, each with its times. Where the program ends in the middle, the solve there has failed, and another
+# program does the rest
 measure() { # lists...
   status=0
   for list; do
     file=$here/lists/$call/$list.list from=0
     while [ "$from" -lt "$(grep -c . "$file")" ]; do
-      "$here/bin/battery" -dll_append "$KC_LIBRARY" -list "$file" -from "$from" -device -repeat 3 -patience 60 2> "$KC_WORK/errors" | tee "$KC_WORK/lines" |
-        awk '/^begin / { sub(/^begin /, ""); name = $0 } /^result,/ { sub(/^result,[0-9]*,/, ""); print "solve," name "," $0; fflush() }' | tee -a "$out/$call-times.csv"
+      "$here/bin/battery" -dll_append "$KC_LIBRARY" -list "$file" -from "$from" -device -repeat 3 -patience 60 \
+        2> "$KC_WORK/errors" | tee "$KC_WORK/lines" |
+        awk '/^begin / { sub(/^begin /, ""); name = $0 }
+             /^result,/ { sub(/^result,[0-9]*,/, ""); print "solve," name "," $0; fflush() }' |
+        tee -a "$out/$call-times.csv"
       from=$((from + $(grep -c '^end ' "$KC_WORK/lines")))
       [ "$from" -lt "$(grep -c . "$file")" ] || break
       echo "# failed: $(sed -n "$((from + 1))p" "$file")" | tee -a "$out/$call-times.csv"
@@ -177,8 +198,9 @@ measure() { # lists...
   return $status
 }
 
-# Seconds of what a cycle does on the finest level, and which part that is of the bandwidth of a copy if nothing but the least numbers was moved for a point: the whole visit with a
-# sweep of two colours before and behind the coarser levels (b, x, a part of the coarse right side; b, x twice, the coarse solution); Jacobi's sweep (from zero and not, in turn),
+# Seconds of what a cycle does on the finest level, and which part that is of the bandwidth of a copy if nothing but the
+# least numbers was moved for a point: the whole visit with a sweep of two colours before and behind the coarser levels
+# (b, x, a part of the coarse right side; b, x twice, the coarse solution); Jacobi's sweep (from zero and not, in turn),
 # residual, restriction, interpolation, the product of CG
 verbs() {
   if [ -f "$here/fake" ]; then sizes="2:32 3:15"; else sizes="2:4096 3:255"; fi
@@ -189,8 +211,10 @@ verbs() {
     copy=$("$here/bin/device" -n "$points" | tee "$KC_WORK/copy" | awk -F, '/^limit/ { print $4 }')
     sed -n "s/^limit,[0-9]*/limit,$dim,$n/p" "$KC_WORK/copy" | tee -a "$out/$call-times.csv"
     for type in redblack jacobi; do
-      "$here/bin/battery" -dll_append "$KC_LIBRARY" -cells "$points" -ends $ends -device -repeat 2 -dm_vec_type cuda -dm_mat_type stencil -mg_levels_ksp_max_it 1 -mg_levels_pc_relax_type $type \
-        -pc_mg_log -log_view ":$KC_WORK/events:ascii_csv" -log_view_gpu_time > "$KC_WORK/lines" 2>&1 || { tail -n 20 "$KC_WORK/lines"; return 1; }
+      "$here/bin/battery" -dll_append "$KC_LIBRARY" -cells "$points" -ends $ends -device -repeat 2 -dm_vec_type cuda \
+        -dm_mat_type stencil -mg_levels_ksp_max_it 1 -mg_levels_pc_relax_type $type \
+        -pc_mg_log -log_view ":$KC_WORK/events:ascii_csv" -log_view_gpu_time > "$KC_WORK/lines" 2>&1 ||
+          { tail -n 20 "$KC_WORK/lines"; return 1; }
       awk -F, -v dim="$dim" -v n="$n" -v type=$type -v copy="${copy:-0}" '
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         { name = $column["Event Name"]; count[name] += $column["Count"]; seconds[name] += $column["Time"] }
@@ -199,7 +223,8 @@ verbs() {
         function verb(what, name, times, least) { # times: events for one of them
           if (!count[name]) { print "no event is called " name > "/dev/stderr"; status = 1; return }
           each = times * seconds[name] / count[name]
-          printf "verb,%d,%d,constant,double,%s,%.4e,%.3f\n", dim, n, what, each, copy && each ? least * 8 * n ^ dim / each / copy : 0
+          printf "verb,%d,%d,constant,double,%s,%.4e,%.3f\n", dim, n, what, each,
+            copy && each ? least * 8 * n ^ dim / each / copy : 0
         }
         END {
           part = 1 / 2 ^ dim
@@ -209,7 +234,9 @@ verbs() {
             verb("visit", "visit", 2, 5 + 2 * part)
           } else {
             verb("sweep", "KCSmooth Level " most, 1, (2 + 3) / 2); verb("residual", "KCResidual Level " most, 1, 3)
-            verb("restriction", "KCRestrict Level " most, 1, 1 + part); verb("interpolation", "KCInterp Level " most, 1, 2 + part); verb("product", "MatMult", 1, 2)
+            verb("restriction", "KCRestrict Level " most, 1, 1 + part)
+            verb("interpolation", "KCInterp Level " most, 1, 2 + part)
+            verb("product", "MatMult", 1, 2)
           }
           exit status
         }' "$KC_WORK/events" | tee -a "$out/$call-times.csv"
@@ -287,7 +314,8 @@ case ${1:-} in
     find_libraries
     library
     mkdir -p "$here/host"
-    for list in "$here"/lists/*/1.standard.list; do [ ! -f "$list" ] || cat "$list"; done | sort -u > "$here/host/1.standard.list"
+    for list in "$here"/lists/*/1.standard.list; do [ ! -f "$list" ] || cat "$list"; done |
+      sort -u > "$here/host/1.standard.list"
     do_list "$here/host/1.standard" "$here/host"
     rm -r "$KC_WORK"
     [ "$(grep -c . "$here/host/1.standard.list")" = "$(grep -c '^end ' "$here/host/1.standard.log")" ] ;;
