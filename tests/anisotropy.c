@@ -105,7 +105,7 @@ static PetscErrorCode TestChoice(Stretched *s, const char precision[])
 {
   const char *const others[] = {"-pc_kcycle_anisotropy off", "-mg_levels_pc_relax_type redblack",
                                 "-pc_mg_distinct_smoothup -mg_levels_up_pc_relax_type redblack"};
-  char              options[128], claim[160], words[32];
+  char              options[128], words[32];
   PetscInt          lines, its;
   PetscBool         has;
 
@@ -223,7 +223,7 @@ static PetscErrorCode TestDirections(Stretched *s)
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(directions); i++) {
     const char *d = directions[i][0] ? directions[i] : s->poisson.dim == 2 ? "xy" : "xyz";
     PetscReal   norm[2];
-    char        claim[64], type[] = "zebra_x";
+    char        type[] = "zebra_x";
 
     if (s->poisson.dim == 2 && strchr(d, 'z')) continue;
     PetscCall(VecCopy(b, x));
@@ -245,7 +245,7 @@ static PetscErrorCode TestDirections(Stretched *s)
 
 static PetscErrorCode Refuses(Mat A, const char type[], const char directions[], const char words[])
 {
-  char           said[ERROR_LENGTH] = "", claim[160], *found;
+  char           said[ERROR_LENGTH] = "", *found;
   PC             pc;
   PetscErrorCode ierr;
 
@@ -265,7 +265,7 @@ static PetscErrorCode Refuses(Mat A, const char type[], const char directions[],
 
 static PetscErrorCode TestErrors(Stretched *s)
 {
-  char           said[ERROR_LENGTH] = "", *found;
+  char           said[ERROR_LENGTH] = "";
   PetscErrorCode ierr;
   System         sys = {0};
 

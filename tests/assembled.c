@@ -183,7 +183,6 @@ static PetscErrorCode Assembled(Context *c)
   PC        pc;
   PetscInt  nlevels;
   Residuals first, other, fresh;
-  PetscBool has = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   c->coordinates = c->right = PETSC_TRUE;
@@ -224,7 +223,7 @@ static PetscErrorCode Refused(Context *c)
   KSP            ksp;
   PC             pc;
   PetscErrorCode ierr;
-  char           words[ERROR_LENGTH] = "", *found;
+  char           words[ERROR_LENGTH] = "";
 
   PetscFunctionBeginUser;
   c->p.n = c->p.periodic ? 35 : 36;

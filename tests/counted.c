@@ -79,7 +79,7 @@ static PetscErrorCode Solve(const char options[], Mat A, Vec b, Vec x, PetscInt 
 static PetscErrorCode Compare(const Case *c)
 {
   const char *const more[3] = {"", "-pc_kcycle_count_bytes", "-mg_levels_ksp_richardson_scale 0.9999999999999999"};
-  char              claim[128], options[256];
+  char              options[256];
   PetscInt          its[3][NSOLVES];
   PetscReal         apart[3], size;
   PetscBool         same[3] = {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE};
@@ -153,8 +153,7 @@ static PetscErrorCode CreateMoving(KCycleSmoother *s)
 static PetscErrorCode Refuse(const char expected[], const char claim[])
 {
   char           words[ERROR_LENGTH] = "";
-  char          *found;
-  System         sys = {0};
+  System         sys                 = {0};
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;

@@ -177,7 +177,7 @@ static PetscErrorCode Refusal(void)
   TwoPhase       t;
   System         s = {0};
   Mat            other;
-  char           words[ERROR_LENGTH] = "", *found;
+  char           words[ERROR_LENGTH] = "";
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;

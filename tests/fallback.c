@@ -172,7 +172,6 @@ static PetscErrorCode StaysWith(Mixture *m, const char option[], const char valu
 static PetscErrorCode TestStays(Mixture *m, PetscReal hard)
 {
   PCKCycleFallbackType which;
-  PetscBool            has;
 
   PetscFunctionBeginUser;
   PetscCall(Assemble(m, 0.05, CONTRAST));

@@ -308,7 +308,6 @@ static PetscErrorCode TestShifts(void)
   const Kind kind = {"nn", PETSC_FALSE};
   Operator   o    = {.factor = 1};
   PetscReal  error, most = 0, residual, norm;
-  PetscBool  same;
   Vec        x, b, r;
   DM         da;
   Mat        A;
@@ -461,7 +460,6 @@ static PetscErrorCode TestReuse(MatType type)
   char              words[ERROR_LENGTH] = "";
   PetscReal         error, most = 0;
   PetscErrorCode    ierr;
-  PetscBool         has;
   PetscInt          start, *row;
   char              expected[80];
   DM                da;

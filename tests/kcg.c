@@ -221,7 +221,7 @@ static PetscErrorCode Compare(const Case *c)
       PetscCall(KSPSetInitialGuessNonzero(ksp[s], (PetscBool)(n % 2 == 1)));
       PetscCall(VecSet(x[s], 0.5));
       PetscCall(Solve(ksp[s], b, x[s], &told[s]));
-      if (s) PetscCall(ObjectHas((PetscObject)ksp[s], c->passes, &says));
+      if (s) PetscCall(ObjectHas((PetscObject)ksp[s], PETSC_VIEWER_DEFAULT, c->passes, &says));
       PetscCall(DestroyKSP(&ksp[s]));
     }
     PetscCall(VecNorm(x[0], NORM_2, &norm[0]));

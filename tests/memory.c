@@ -244,7 +244,6 @@ static PetscErrorCode CompareUse(Use use, PetscBool *same, PetscBool *none)
   PetscLogDouble before[2], after[2];
   PetscReal      away, size;
   PetscInt       nlevels, n, calls[2];
-  MatNullSpace   constant;
   DM             da;
   Mat            A;
   Vec            b, x, y;

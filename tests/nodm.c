@@ -97,7 +97,6 @@ static PetscErrorCode CreatePair(Grid *g, Layout layout, DM *da, Mat *with, Mat 
 static PetscErrorCode ChangeMat(const Change *change, Mat A)
 {
   const PetscInt row = 0, nrows = 1;
-  MatNullSpace   nullspace;
   PetscInt       start;
 
   PetscFunctionBeginUser;

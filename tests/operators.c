@@ -231,12 +231,11 @@ static PetscErrorCode AssembleElements(DM da, PetscScalar factor, Mat A)
 
 static PetscErrorCode Subdomains(void)
 {
-  Poisson      p;
-  DM           da;
-  Mat          A;
-  Vec          b;
-  Solver       s, copy;
-  MatNullSpace constants;
+  Poisson p;
+  DM      da;
+  Mat     A;
+  Vec     b;
+  Solver  s, copy;
 
   PetscFunctionBeginUser;
   PetscCall(PoissonSetFromOptions(&p));

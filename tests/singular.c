@@ -376,15 +376,6 @@ static PetscErrorCode FillCells(const Cells *c, DM da, Mat A, Vec exact, Vec lef
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode AttachConstants(Mat A)
-{
-  MatNullSpace constants;
-
-  PetscFunctionBeginUser;
-  PetscCall(AttachConstants(A));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode CreateGrid(Cells *c)
 {
   const DMBoundaryType b = c->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;

@@ -449,7 +449,7 @@ static PetscErrorCode Choices(void)
     DM        dm;
     Mat       A;
     PC        pc;
-    char      words[ERROR_LENGTH], claim[256], *found;
+    char      words[ERROR_LENGTH], *found;
     PetscBool has = PETSC_FALSE;
 
     PetscCall(ChoiceCreate(choices[i].choice, &dm, &A));

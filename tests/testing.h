@@ -195,7 +195,7 @@ static inline PetscErrorCode RelativeResidual(Mat A, Vec b, Vec x, PetscReal *re
 }
 
 /* What its view would print of an object, on the first process; "" on the others. The caller frees it with free() */
-static inline PetscErrorCode ObjectText(PetscObject object, char **text)
+static inline PetscErrorCode ObjectText(PetscObject object, PetscViewerFormat format, char **text)
 {
   size_t      len;
   FILE       *file = open_memstream(text, &len);
@@ -204,7 +204,9 @@ static inline PetscErrorCode ObjectText(PetscObject object, char **text)
   PetscFunctionBeginUser;
   PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No memory for the view");
   PetscCall(PetscViewerASCIIOpenWithFILE(PetscObjectComm(object), file, &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, format));
   PetscCall(PetscObjectView(object, viewer));
+  PetscCall(PetscViewerPopFormat(viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCheck(!fclose(file), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "The view cannot be closed");
   PetscFunctionReturn(0);
@@ -213,20 +215,19 @@ static inline PetscErrorCode ObjectText(PetscObject object, char **text)
 static inline PetscErrorCode ViewText(PC pc, char **text)
 {
   PetscFunctionBeginUser;
-  PetscCall(ObjectText((PetscObject)pc, text));
+  PetscCall(ObjectText((PetscObject)pc, PETSC_VIEWER_DEFAULT, text));
   PetscFunctionReturn(0);
 }
 
 /* Does the view of the object hold the words? */
-static inline PetscErrorCode ObjectHas(PetscObject object, const char words[], PetscBool *has)
+static inline PetscErrorCode ObjectHas(PetscObject object, PetscViewerFormat format, const char words[], PetscBool *has)
 {
-  char       *text, *found;
+  char       *text;
   PetscMPIInt there;
 
   PetscFunctionBeginUser;
-  PetscCall(ObjectText(object, &text));
-  PetscCall(PetscStrstr(text, words, &found));
-  there = found ? 1 : 0;
+  PetscCall(ObjectText(object, format, &text));
+  there = strstr(text, words) ? 1 : 0;
   free(text);
   PetscCallMPI(MPI_Bcast(&there, 1, MPI_INT, 0, PetscObjectComm(object)));
   *has = there ? PETSC_TRUE : PETSC_FALSE;
@@ -236,7 +237,7 @@ static inline PetscErrorCode ObjectHas(PetscObject object, const char words[], P
 static inline PetscErrorCode ViewHas(PC pc, const char words[], PetscBool *has)
 {
   PetscFunctionBeginUser;
-  PetscCall(ObjectHas((PetscObject)pc, words, has));
+  PetscCall(ObjectHas((PetscObject)pc, PETSC_VIEWER_DEFAULT, words, has));
   PetscFunctionReturn(0);
 }
 

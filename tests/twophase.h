@@ -152,7 +152,6 @@ static inline PetscErrorCode TwoPhaseSolution(const TwoPhase *t, DM da, Vec x)
 static inline PetscErrorCode TwoPhaseCreate(const TwoPhase *t, DM *da, Mat *A, Vec *b)
 {
   const DMBoundaryType e = t->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
-  MatNullSpace         constant;
   VecType              vectors;
   Vec                  x;
 

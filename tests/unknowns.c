@@ -198,7 +198,6 @@ static PetscErrorCode Right(PetscReal size, const char claim[])
 /* Without structured levels KSP, which does not know that the operator is symmetric, finds an answer all the same */
 static PetscErrorCode Wrong(void)
 {
-  MatNullSpace       constants;
   KSPConvergedReason reason;
   PetscBool          warns = PETSC_FALSE, check;
   PetscErrorCode     ierr;
@@ -266,7 +265,6 @@ int main(int argc, char **argv)
 {
   Equations s;
   PC        pc;
-  PetscBool has = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));

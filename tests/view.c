@@ -44,7 +44,7 @@ static PetscErrorCode IsStructured(PC pc, PetscBool *structured)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode ClaimView(PC pc, const char words[])
+static PetscErrorCode ClaimSays(PC pc, const char words[])
 {
   PetscBool has = PETSC_FALSE;
 
@@ -124,31 +124,31 @@ static PetscErrorCode Words(Problem *s)
 
   PetscFunctionBeginUser;
   PetscCall(Create(s, 0));
-  PetscCall(ClaimView(s->pc, "kappa-cycle of Avnat and Yavneh, kappa=2 (F-cycle)"));
+  PetscCall(ClaimSays(s->pc, "kappa-cycle of Avnat and Yavneh, kappa=2 (F-cycle)"));
   PetscCall(PCSetUp(s->pc));
-  PetscCall(ClaimView(s->pc, "5 levels, hierarchy dm"));
+  PetscCall(ClaimSays(s->pc, "5 levels, hierarchy dm"));
   PetscCall(IsStructured(s->pc, &structured));
-  PetscCall(ClaimView(s->pc, structured ? "coarse operators: Galerkin products, as stencils"
+  PetscCall(ClaimSays(s->pc, structured ? "coarse operators: Galerkin products, as stencils"
                                         : "coarse operators: Galerkin products (nobody provides others)"));
-  PetscCall(ClaimView(s->pc, structured ? "4 grid 33 x 33 x 1, 5 points"
+  PetscCall(ClaimSays(s->pc, structured ? "4 grid 33 x 33 x 1, 5 points"
                                         : "levels are not structured: -pc_kcycle_structured off"));
   PetscCall(PCKCycleSetKappa(s->pc, 1));
-  PetscCall(ClaimView(s->pc, "kappa=1 (V-cycle)"));
+  PetscCall(ClaimSays(s->pc, "kappa=1 (V-cycle)"));
   PetscCall(PCKCycleSetKappa(s->pc, 4));
-  PetscCall(ClaimView(s->pc, "kappa=4"));
+  PetscCall(ClaimSays(s->pc, "kappa=4"));
   PetscCall(PCKCycleSetKappa(s->pc, 5));
-  PetscCall(ClaimView(s->pc, "kappa=5 (W-cycle)"));
+  PetscCall(ClaimSays(s->pc, "kappa=5 (W-cycle)"));
   PetscCall(PCKCycleSetKappa(s->pc, PC_KCYCLE_KAPPA_W));
-  PetscCall(ClaimView(s->pc, "kappa=infinity (W-cycle)"));
+  PetscCall(ClaimSays(s->pc, "kappa=infinity (W-cycle)"));
   PetscCall(PCMGSetType(s->pc, PC_MG_FULL));
-  PetscCall(ClaimView(s->pc, "full multigrid with the kappa-cycle"));
+  PetscCall(ClaimSays(s->pc, "full multigrid with the kappa-cycle"));
   PetscCall(Destroy(s));
   PetscCall(Create(s, 0));
   PetscCall(PCMGSetType(s->pc, PC_MG_ADDITIVE));
   PetscCall(PCSetUp(s->pc));
-  PetscCall(ClaimView(s->pc, "additive multigrid: kappa is not used"));
+  PetscCall(ClaimSays(s->pc, "additive multigrid: kappa is not used"));
   PetscCall(PCMGSetType(s->pc, PC_MG_KASKADE));
-  PetscCall(ClaimView(s->pc, "Kaskade multigrid: kappa is not used"));
+  PetscCall(ClaimSays(s->pc, "Kaskade multigrid: kappa is not used"));
   PetscCall(Destroy(s));
   PetscFunctionReturn(0);
 }
