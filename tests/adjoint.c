@@ -447,12 +447,10 @@ static PetscErrorCode Others(void)
 
 int main(int argc, char **argv)
 {
-  PetscBool hierarchies = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-hierarchies", &hierarchies, NULL));
-  if (hierarchies) PetscCall(Others());
+  if (Given("-hierarchies")) PetscCall(Others());
   else {
     PetscCall(Relax());
     PetscCall(Structured());

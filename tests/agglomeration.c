@@ -24,10 +24,8 @@ typedef struct {
 /* All processes, or one alone; 8 of them cut the grid in directions that are then short */
 static PetscErrorCode SetUpCase(const Case *c, PetscInt number, PetscBool alone, Grid *g)
 {
-  PetscMPIInt nprocs;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
   PetscCall(PetscMemzero(g, sizeof(*g)));
   g->number = number;
   g->dim    = c->dim;
@@ -36,7 +34,7 @@ static PetscErrorCode SetUpCase(const Case *c, PetscInt number, PetscBool alone,
   for (PetscInt d = 0; d < 3; d++) {
     g->size[d]     = c->size[d];
     g->strength[d] = 1;
-    if (!alone && c->nproc[0]) g->nproc[d] = c->nproc[d] < 0 ? nprocs : c->nproc[d];
+    if (!alone && c->nproc[0]) g->nproc[d] = c->nproc[d] < 0 ? PetscGlobalSize : c->nproc[d];
   }
   GridSetBoundaries(g, c->boundary);
   PetscFunctionReturn(0);
@@ -189,26 +187,24 @@ static PetscErrorCode SolveThrice(const Case *c, PetscInt number, PetscBool alon
 static PetscErrorCode NumbersWith(const char options[], const char claim[], PetscReal tolerance, PetscInt first,
                                   PetscInt step)
 {
-  const Case  cases[] = {{2, {9, 9, 1}, BOUNDARY_ELIMINATED, {0}, ""},
-                         {2, {17, 17, 1}, BOUNDARY_NEUMANN, {0}, ""},
-                         {2, {5, 100, 1}, BOUNDARY_ELIMINATED, {0}, ""},
-                         {2, {70, 47, 1}, BOUNDARY_STORED, {-1, 1, 1}, "slabs in x,"},
-                         {2, {40, 64, 1}, BOUNDARY_PERIODIC, {1, -1, 1}, "slabs in y,"},
-                         {3, {9, 9, 9}, BOUNDARY_NEUMANN, {0}, ""},
-                         {3, {33, 8, 8}, BOUNDARY_ELIMINATED, {0}, ""},
-                         {3, {8, 19, 21}, BOUNDARY_NEUMANN, {-1, 1, 1}, "slabs in x,"},
-                         {3, {25, 22, 23}, BOUNDARY_ELIMINATED, {0}, ""}};
-  PetscMPIInt rank;
-  PetscBool   same = PETSC_TRUE;
+  const Case cases[] = {{2, {9, 9, 1}, BOUNDARY_ELIMINATED, {0}, ""},
+                        {2, {17, 17, 1}, BOUNDARY_NEUMANN, {0}, ""},
+                        {2, {5, 100, 1}, BOUNDARY_ELIMINATED, {0}, ""},
+                        {2, {70, 47, 1}, BOUNDARY_STORED, {-1, 1, 1}, "slabs in x,"},
+                        {2, {40, 64, 1}, BOUNDARY_PERIODIC, {1, -1, 1}, "slabs in y,"},
+                        {3, {9, 9, 9}, BOUNDARY_NEUMANN, {0}, ""},
+                        {3, {33, 8, 8}, BOUNDARY_ELIMINATED, {0}, ""},
+                        {3, {8, 19, 21}, BOUNDARY_NEUMANN, {-1, 1, 1}, "slabs in x,"},
+                        {3, {25, 22, 23}, BOUNDARY_ELIMINATED, {0}, ""}};
+  PetscBool  same    = PETSC_TRUE;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(PetscOptionsInsertString(NULL, options));
   for (PetscInt i = first; i < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(cases); i += step) {
     Solution alone[3], all[3];
 
     PetscCall(PetscMemzero(alone, sizeof(alone)));
-    if (rank == 0) PetscCall(SolveThrice(&cases[i], i, PETSC_TRUE, alone));
+    if (PetscGlobalRank == 0) PetscCall(SolveThrice(&cases[i], i, PETSC_TRUE, alone));
     PetscCall(Share(alone, 3));
     PetscCall(SolveThrice(&cases[i], i, PETSC_FALSE, all));
     for (int k = 0; k < 3; k++) PetscCall(Same(&cases[i], &alone[k], &all[k], tolerance, &same));
@@ -317,12 +313,10 @@ static PetscErrorCode Changes(void)
                                 "single precision, too",
                                 "PCReset(), and levels anew"};
   PetscReal         alone[7], all[7];
-  PetscMPIInt       rank;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(PetscMemzero(alone, sizeof(alone)));
-  if (rank == 0) PetscCall(ChangeSolver(&c, PETSC_TRUE, alone));
+  if (PetscGlobalRank == 0) PetscCall(ChangeSolver(&c, PETSC_TRUE, alone));
   PetscCallMPI(MPI_Bcast(alone, 7, MPIU_REAL, 0, PETSC_COMM_WORLD));
   PetscCall(ChangeSolver(&c, PETSC_FALSE, all));
   for (int i = 0; i < 7; i++) {
@@ -337,17 +331,15 @@ static PetscErrorCode Changes(void)
 /* What the view says of the change from level to level, and who has a part in the levels behind it */
 static PetscErrorCode Views(void)
 {
-  const Case  c[2] = {{2, {61, 40, 1}, BOUNDARY_ELIMINATED, {0}, ""},
-                      {3, {8, 19, 21}, BOUNDARY_NEUMANN, {-1, 1, 1}, ""}};
-  Problem     p;
-  PC          pc;
-  PetscMPIInt size;
-  PetscInt    limit, nlevels;
-  char        text[2][128];
-  PetscBool   has[3];
+  const Case c[2] = {{2, {61, 40, 1}, BOUNDARY_ELIMINATED, {0}, ""},
+                     {3, {8, 19, 21}, BOUNDARY_NEUMANN, {-1, 1, 1}, ""}};
+  Problem    p;
+  PC         pc;
+  PetscInt   limit, nlevels;
+  char       text[2][128];
+  PetscBool  has[3];
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(ProblemCreate(&c[0], 0, PETSC_FALSE, &p));
   PetscCall(KSPGetPC(p.ksp, &pc));
   PetscCall(PCKCycleGetProcEqLim(pc, &limit));
@@ -356,20 +348,22 @@ static PetscErrorCode Views(void)
   PetscCall(KSPSetUp(p.ksp));
   PetscCall(PCKCycleGetProcEqLim(pc, &limit));
   PetscCall(PetscSNPrintf(text[0], sizeof(text[0]),
-                          "from level 3 on 1 of %d processes: each of them has fewer than 700 points", size));
+                          "from level 3 on 1 of %d processes: each of them has fewer than 700 points",
+                          PetscGlobalSize));
   PetscCall(ViewHas(pc, text[0], &has[0]));
   PetscCall(ViewHas(pc, "5 levels, hierarchy dm", &has[1]));
   PetscCall(PCMGGetLevels(pc, &nlevels));
-  PetscCall(Claim(limit == 700 && has[0] == (size > 1) && has[1] && nlevels == (size > 1 ? 2 : 5),
+  PetscCall(Claim(limit == 700 && has[0] == (PetscGlobalSize > 1) && has[1] && nlevels == (PetscGlobalSize > 1 ? 2 : 5),
                   "few points: the view says so, and counts all levels"));
   PetscCall(ProblemDestroy(&p));
   PetscCall(ProblemCreate(&c[1], 0, PETSC_FALSE, &p));
   PetscCall(KSPGetPC(p.ksp, &pc));
   PetscCall(PCKCycleSetProcEqLim(pc, 0));
   PetscCall(KSPSetUp(p.ksp));
-  PetscCall(PetscSNPrintf(text[1], sizeof(text[1]), " of %d processes: some of them would keep no point", size));
+  PetscCall(
+      PetscSNPrintf(text[1], sizeof(text[1]), " of %d processes: some of them would keep no point", PetscGlobalSize));
   PetscCall(ViewHas(pc, text[1], &has[0]));
-  PetscCall(Claim(has[0] == (size > 1), "no point: the view says so"));
+  PetscCall(Claim(has[0] == (PetscGlobalSize > 1), "no point: the view says so"));
   PetscCall(ProblemDestroy(&p));
   PetscFunctionReturn(0);
 }

@@ -447,23 +447,18 @@ static PetscErrorCode Again(void)
 
 int main(int argc, char **argv)
 {
-  Poisson   p;
-  PetscBool set, grid, subdomains, same;
+  Poisson p;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-set", &set));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-interpolated", &grid));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-subdomains", &subdomains));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-same", &same));
-  if (same) {
+  if (Given("-same")) {
     PetscCall(SameValues(&p));
     PetscCall(Refused(&p));
-  } else if (grid) PetscCall(Interpolated(&p));
-  else if (subdomains) PetscCall(Subdomains(&p));
+  } else if (Given("-interpolated")) PetscCall(Interpolated(&p));
+  else if (Given("-subdomains")) PetscCall(Subdomains(&p));
   else {
-    PetscCall(Choices(set));
+    PetscCall(Choices(Given("-set")));
     PetscCall(Again());
   }
   PetscCall(PetscFinalize());

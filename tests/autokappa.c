@@ -38,20 +38,16 @@ static PetscErrorCode CreateSolver(Poisson *p, PetscInt kappa, KSP *ksp)
 /* Writes a calibration in which a visit of the finest level takes a second, and one of others this long */
 static PetscErrorCode MakeUp(Poisson *p, double coarse)
 {
-  KSP         ksp;
-  PC          pc;
-  PetscMPIInt rank;
-  char        lines[16][512];
-  int         n = 0;
+  KSP  ksp;
+  char lines[16][512];
+  int  n = 0;
 
   PetscFunctionBeginUser;
   PetscCall(CreateSolver(p, 1, &ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCKCycleSetCalibrationSave(pc, FileName));
+  PetscCall(PCKCycleSetCalibrationSave(PCOf(ksp), FileName));
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPDestroy(&ksp));
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (!rank) {
+  if (!PetscGlobalRank) {
     FILE *file = fopen(FileName, "r");
 
     while (file && n < 16 && fgets(lines[n], sizeof(lines[n]), file)) n++;
@@ -76,14 +72,12 @@ static PetscErrorCode MakeUp(Poisson *p, double coarse)
 static PetscErrorCode ReadView(KSP ksp, char line[512])
 {
   PetscViewer viewer;
-  PetscMPIInt rank;
 
   PetscFunctionBeginUser;
   PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, ViewName, &viewer));
   PetscCall(KSPView(ksp, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (!rank) {
+  if (!PetscGlobalRank) {
     FILE *file = fopen(ViewName, "r");
     char  factor[256];
 
@@ -104,7 +98,6 @@ static PetscErrorCode Solve(KSP ksp, PetscInt *kappa, PetscBool *fine)
 {
   Mat                A;
   Vec                x, b;
-  PC                 pc;
   PetscInt           own[2], most[2];
   KSPConvergedReason reason;
 
@@ -115,8 +108,7 @@ static PetscErrorCode Solve(KSP ksp, PetscInt *kappa, PetscBool *fine)
   PetscCall(MatMult(A, x, b)); /* which a singular operator has a solution for */
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCKCycleGetKappa(pc, kappa));
+  PetscCall(PCKCycleGetKappa(PCOf(ksp), kappa));
   own[0] = *kappa;
   own[1] = -*kappa;
   PetscCallMPI(MPI_Allreduce(own, most, 2, MPIU_INT, MPI_MAX, PETSC_COMM_WORLD));
@@ -129,14 +121,12 @@ static PetscErrorCode Solve(KSP ksp, PetscInt *kappa, PetscBool *fine)
 static PetscErrorCode ChooseOn(Poisson *p, double coarse, PetscInt *kappa)
 {
   KSP       ksp;
-  PC        pc;
   PetscBool fine;
 
   PetscFunctionBeginUser;
   PetscCall(MakeUp(p, coarse));
   PetscCall(CreateSolver(p, PC_KCYCLE_KAPPA_AUTO, &ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCKCycleSetCalibrationLoad(pc, FileName));
+  PetscCall(PCKCycleSetCalibrationLoad(PCOf(ksp), FileName));
   PetscCall(Solve(ksp, kappa, &fine));
   PetscCall(Claim(fine, "a solve with the chosen kappa converges"));
   if (p->scale > 1) PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
@@ -196,7 +186,6 @@ static PetscErrorCode Remember(Poisson *p)
 static PetscErrorCode Refuse(Poisson *p)
 {
   KSP            ksp;
-  PC             pc;
   Mat            A;
   Vec            x, b;
   PetscErrorCode ierr;
@@ -205,10 +194,9 @@ static PetscErrorCode Refuse(Poisson *p)
   PetscFunctionBeginUser;
   PetscCall(CreateSolver(p, PC_KCYCLE_KAPPA_AUTO, &ksp));
   PetscCall(KSPSetUp(ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(PCMGSetType(pc, PC_MG_ADDITIVE));
+  PetscCall(PCMGSetType(PCOf(ksp), PC_MG_ADDITIVE));
   KeepErrorOf(KSPSolve(ksp, b, x), ierr, text);
   PetscCall(DestroyAll(&x, &b));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "additive: %s\n", ierr ? text : "NO error"));
@@ -218,30 +206,25 @@ static PetscErrorCode Refuse(Poisson *p)
 
 int main(int argc, char **argv)
 {
-  Poisson     p;
-  PetscInt    dear, cheap;
-  PetscMPIInt size, rank;
-  PetscBool   view = PETSC_FALSE, refuse = PETSC_FALSE, machines = PETSC_FALSE;
+  Poisson   p;
+  PetscInt  dear, cheap;
+  PetscBool view = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-refuse", &refuse, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-machines", &machines, NULL));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(PetscSNPrintf(FileName, sizeof(FileName), "autokappa-%d.txt", size));
-  PetscCall(PetscSNPrintf(ViewName, sizeof(ViewName), "autokappa-view-%d.txt", size));
+  PetscCall(PetscSNPrintf(FileName, sizeof(FileName), "autokappa-%d.txt", PetscGlobalSize));
+  PetscCall(PetscSNPrintf(ViewName, sizeof(ViewName), "autokappa-view-%d.txt", PetscGlobalSize));
   if (view) p.scale = 2;
-  if (machines || view) {
+  if (Given("-machines") || view) {
     PetscCall(ChooseOn(&p, 0, &cheap));
     if (!view) PetscCall(ChooseOn(&p, 5, &dear));
     if (!view) PetscCall(Claim(cheap > 1, "where coarse levels cost nothing, more than V"));
     if (!view) PetscCall(Claim(dear == 1, "where they cost more than the finest one, V"));
-    if (!rank) (void)unlink(FileName);
+    if (!PetscGlobalRank) (void)unlink(FileName);
   } else PetscCall(Remember(&p));
-  if (refuse) PetscCall(Refuse(&p));
+  if (Given("-refuse")) PetscCall(Refuse(&p));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -350,16 +350,16 @@ static PetscErrorCode Try(const Case *c)
 int main(int argc, char **argv)
 {
   char      only[64] = "";
-  PetscBool given, same, option_errors = PETSC_FALSE;
+  PetscBool given, same;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-case", only, sizeof(only), &given));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-option_errors", &option_errors, NULL));
-  if (option_errors) PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump"));
+  if (Given("-option_errors")) PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump"));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     PetscCall(PetscStrcmp(only, cases[i].name, &same));
-    if (given ? same : (PetscBool)((cases[i].ending == OPTION_ERROR) == option_errors)) PetscCall(Try(&cases[i]));
+    if (given ? same : (PetscBool)((cases[i].ending == OPTION_ERROR) == Given("-option_errors")))
+      PetscCall(Try(&cases[i]));
   }
   PetscCall(PetscFinalize());
   return 0;

@@ -81,15 +81,13 @@ static PetscErrorCode CountOnLevels(PetscInt n, PetscBool full, PetscInt *wrong,
 int main(int argc, char **argv)
 {
   PetscInt   wrong = 0, max = MAX_LEVELS;
-  PetscInt64 all  = 0;
-  PetscBool  full = PETSC_FALSE;
+  PetscInt64 all = 0;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-full", &full, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-max_levels", &max, NULL));
   PetscCall(CheckFormulas());
-  for (PetscInt n = 1; n <= max; n++) PetscCall(CountOnLevels(n, full, &wrong, &all));
+  for (PetscInt n = 1; n <= max; n++) PetscCall(CountOnLevels(n, Given("-full"), &wrong, &all));
   PetscCall(PetscPrintf(
       PETSC_COMM_WORLD,
       "%" PetscInt64_FMT " calls counted, numbers differ from the formulas in %" PetscInt_FMT " places\n", all, wrong));

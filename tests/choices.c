@@ -23,14 +23,12 @@ static PetscErrorCode HideGrid(PoissonSolver *s)
 {
   const PetscScalar values[4] = {1, -1, -1, 1};
   PetscInt          rows[2]   = {0, 0};
-  PetscMPIInt       rank;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(MatGetSize(s->A, &rows[1], NULL));
   rows[1]--;
   PetscCall(MatSetOption(s->A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
-  if (!rank) PetscCall(MatSetValues(s->A, 2, rows, 2, rows, values, ADD_VALUES));
+  if (!PetscGlobalRank) PetscCall(MatSetValues(s->A, 2, rows, 2, rows, values, ADD_VALUES));
   PetscCall(AssembleMat(s->A));
   PetscFunctionReturn(0);
 }
@@ -598,13 +596,11 @@ static PetscErrorCode All(void)
 
 int main(int argc, char **argv)
 {
-  PetscBool coarse = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-coarse", &coarse, NULL));
   PetscCall(Coarse());
-  if (!coarse) PetscCall(All());
+  if (!Given("-coarse")) PetscCall(All());
   PetscCall(PetscFinalize());
   return 0;
 }

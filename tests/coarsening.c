@@ -198,10 +198,8 @@ static PetscErrorCode Coarsest(void)
                {{64, 64}, {1, 1}, 0, {2, 2}, 6},
                {{72, 72}, {1, 1}, 1e4, {3, 3}, 6},
                {{2, 96}, {1e6, 1}, 0, {1, 3}, 7}};
-  PetscMPIInt nprocs;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     Problem p = {
         {cases[i].size[0], cases[i].size[1]}, {cases[i].strength[0], cases[i].strength[1]}, {0, 0}, 0, cases[i].jump};
@@ -257,7 +255,6 @@ static PetscErrorCode IsAssembled(GridBoundary low, GridBoundary high, PetscInt 
   Grid           g = {0};
   DM             da;
   KSP            ksp;
-  PC             pc;
   PetscErrorCode ierr;
   char           words[ERROR_LENGTH] = "";
 
@@ -282,8 +279,7 @@ static PetscErrorCode IsAssembled(GridBoundary low, GridBoundary high, PetscInt 
   if (!ierr) {
     PetscInt nlevels;
 
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCMGGetLevels(pc, &nlevels));
+    PetscCall(PCMGGetLevels(PCOf(ksp), &nlevels));
     *is = (PetscBool)(nlevels > 1);
   } else if (!strstr(words, "makes no even grid")) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s\n", words));
   PetscCall(DestroyAll(&ksp, &da));

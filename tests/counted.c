@@ -168,19 +168,15 @@ static PetscErrorCode Refuse(const char expected[], const char claim[])
 
 int main(int argc, char **args)
 {
-  PetscBool view = PETSC_FALSE, refuse = PETSC_FALSE, elsewhere = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &args, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-refuse", &refuse, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-elsewhere", &elsewhere, NULL));
   PetscCall(PCRelaxRegister("moving", CreateMoving));
-  if (view) PetscCall(View());
-  else if (refuse)
+  if (Given("-view")) PetscCall(View());
+  else if (Given("-refuse"))
     PetscCall(Refuse("count_bytes is for structured levels with smoothers of PCRELAX, and here",
                      "levels of PCMG are refused"));
-  else if (elsewhere)
+  else if (Given("-elsewhere"))
     PetscCall(Refuse("do not reach the operator and the transfer of level", "levels in another place are refused"));
   else {
     for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Cases); i++) PetscCall(Compare(&Cases[i]));

@@ -184,14 +184,12 @@ static PetscErrorCode CheckAdjoints(PC pc, Vec u, Vec v)
 
 static PetscErrorCode CreateSolver(DM da, Poisson *p, PCType type, KSP *ksp)
 {
-  PC pc;
 
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
   PetscCall(KSPSetDM(*ksp, da));
   PetscCall(KSPSetComputeOperators(*ksp, PoissonComputeOperators, p));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, type));
+  PetscCall(PCSetType(PCOf(*ksp), type));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(KSPSetUp(*ksp));
   PetscFunctionReturn(0);
@@ -199,17 +197,15 @@ static PetscErrorCode CreateSolver(DM da, Poisson *p, PCType type, KSP *ksp)
 
 int main(int argc, char **argv)
 {
-  Poisson   p;
-  DM        da;
-  KSP       hand, ours;
-  PC        mg, kcycle;
-  Vec       b, x;
-  PetscBool adjoint = PETSC_FALSE;
+  Poisson p;
+  DM      da;
+  KSP     hand, ours;
+  PC      mg, kcycle;
+  Vec     b, x;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-adjoint", &adjoint, NULL));
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
   PetscCall(CreateSolver(da, &p, PCMG, &hand));
   PetscCall(CreateSolver(da, &p, PCKCYCLE, &ours));
@@ -218,7 +214,7 @@ int main(int argc, char **argv)
   PetscCall(DMCreateGlobalVector(da, &b));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(PoissonFill(&p, da, b));
-  if (!adjoint) {
+  if (!Given("-adjoint")) {
     PetscCall(CompareWithHand(mg, kcycle, b, x, 1, VCycle));
     PetscCall(CompareWithHand(mg, kcycle, b, x, 2, FCycle));
     PetscCall(CompareWithHand(mg, kcycle, b, x, 3, ThreeCycle));

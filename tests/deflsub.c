@@ -374,15 +374,14 @@ static PetscErrorCode Line(void)
   const PetscReal w[6]   = {1.6, 1, 1, 2.5, 1, 1};
   const PetscInt  two[2] = {30, 10}, three[3] = {15, 15, 10}, four[4] = {15, 8, 7, 10},
                  *owned[] = {NULL, NULL, two, three, four};
-  TwoPhase    t;
-  PetscMPIInt size;
-  PetscInt    start, end;
-  System      s = {0};
+  TwoPhase t;
+  PetscInt start, end;
+  System   s = {0};
 
   PetscFunctionBeginUser;
   TwoPhaseInit(&t, 1, 40, 1);
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, t.n, 1, 1, size > 4 ? NULL : owned[size], &s.da));
+  PetscCall(DMDACreate1d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, t.n, 1, 1,
+                         PetscGlobalSize > 4 ? NULL : owned[PetscGlobalSize], &s.da));
   PetscCall(DMSetMatType(s.da, t.type));
   PetscCall(DMSetUp(s.da));
   PetscCall(DMCreateMatrix(s.da, &s.A));
@@ -1244,20 +1243,17 @@ int main(int argc, char **argv)
   const char *const tests[] = {"labels", "identities", "table",       "contrast", "errors", "reuse",
                                "nested", "special",    "independent", "inverse",  "lone"};
   PetscInt          test    = 0;
-  PetscBool         blocks = PETSC_FALSE, show = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, PETSC_STATIC_ARRAY_LENGTH(tests), &test, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-blocks", &blocks, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
   if (test == 0) {
     PetscCall(Labels());
     PetscCall(SmallDifferences());
     PetscCall(Line());
   } else if (test == 1) PetscCall(Identities());
-  else if (test == 2) PetscCall(Table(blocks));
-  else if (test == 3) PetscCall(Contrast(show));
+  else if (test == 2) PetscCall(Table(Given("-blocks")));
+  else if (test == 3) PetscCall(Contrast(Given("-show")));
   else if (test == 4) {
     PetscCall(Errors());
     PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* what was being made when an error came is not freed */
@@ -1267,7 +1263,7 @@ int main(int argc, char **argv)
     PetscCall(OtherPairs());
   } else if (test == 6) PetscCall(Nested());
   else if (test == 7) PetscCall(Special());
-  else if (test == 8) PetscCall(Independent(show));
+  else if (test == 8) PetscCall(Independent(Given("-show")));
   else if (test == 9) PetscCall(Inverse());
   else {
     PetscCall(Lone(PETSC_FALSE, PETSC_FALSE, PC_DEFLSUB_COARSE_FACTOR, "subdomains of stored Dirichlet points only"));

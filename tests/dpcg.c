@@ -149,7 +149,7 @@ static PetscErrorCode Perturbed(void)
   PetscCall(VecDuplicate(s.b, &s.x));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(cases); i++) {
     KSP       ksp, coarse;
-    PC        pc, coarsepc;
+    PC        pc;
     PetscReal relative;
 
     PetscCall(TwoPhaseCreateKSP(s.A, cases[i].printed ? KSPDPCG : KSPCG, 1e-11, &ksp, &pc));
@@ -159,8 +159,7 @@ static PetscErrorCode Perturbed(void)
     PetscCall(PCDeflSubSetCoarse(pc, PC_DEFLSUB_COARSE_FACTOR));
     PetscCall(PCDeflSubGetCoarseKSP(pc, &coarse));
     PetscCall(KSPSetType(coarse, KSPCG));
-    PetscCall(KSPGetPC(coarse, &coarsepc));
-    PetscCall(PCSetType(coarsepc, PCNONE));
+    PetscCall(PCSetType(PCOf(coarse), PCNONE));
     PetscCall(KSPSetTolerances(coarse, 1e-8, 1e-50, PETSC_DEFAULT, 100));
     PetscCall(KSPSolve(ksp, s.b, s.x));
     PetscCall(RelativeResidual(s.A, s.b, s.x, &relative));

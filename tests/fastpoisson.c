@@ -509,13 +509,11 @@ static PetscErrorCode TestWisdom(void)
   const char    *name;
   PetscReal      error;
   PetscErrorCode ierr;
-  PetscMPIInt    rank;
   DM             da;
   Mat            A;
   PC             pc;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(CreateSimple(2, 9, kinds[0], MATAIJ, &o, &da, &A));
   PetscCall(CreatePC(A, &pc));
   PetscCall(PCFastPoissonSetWisdomSave(pc, file));
@@ -532,11 +530,11 @@ static PetscErrorCode TestWisdom(void)
   PetscCall(PCFastPoissonGetWisdomLoad(pc, &name));
   PetscCall(Claim(error <= 1e-12 && !strcmp(name, file), "and read"));
   for (PetscInt t = 0; t < 2; t++) {
-    if (!rank && !t) {
+    if (!PetscGlobalRank && !t) {
       FILE *f = fopen(file, "w");
 
       PetscCheck(f && fputs("(fftw-3.3 wis", f) >= 0 && !fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "No file");
-    } else if (!rank) (void)remove(file);
+    } else if (!PetscGlobalRank) (void)remove(file);
     PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
     PetscCall(PCFastPoissonSetEffort(pc, t ? PC_FASTPOISSON_ESTIMATE : PC_FASTPOISSON_MEASURE));
     KeepErrorOf(PCSetUp(pc), ierr, words);

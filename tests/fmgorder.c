@@ -342,13 +342,11 @@ static PetscErrorCode Functions(void)
 
 int main(int argc, char **argv)
 {
-  PetscInt  from = 2, to = 3;
-  PetscBool functions;
+  PetscInt from = 2, to = 3;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-functions", &functions));
-  if (functions) {
+  if (Given("-functions")) {
     PetscCall(Functions());
     PetscCall(PetscFinalize());
     return 0;

@@ -80,23 +80,19 @@ static PetscErrorCode Compare(const Grid *g, PetscReal rounding, PetscBool trans
 int main(int argc, char **argv)
 {
   PetscInt  cases = 20, first = 0, wrong = 0;
-  PetscReal rounding  = 1e-12;
-  PetscBool transpose = PETSC_FALSE, even = PETSC_FALSE, again = PETSC_FALSE;
+  PetscReal rounding = 1e-12;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-rounding", &rounding, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-transpose", &transpose, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-even", &even, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-again", &again, NULL));
   for (PetscInt c = first; c < first + cases; c++) {
-    Grid      g        = Choose(c, 2 + c % 2, even);
+    Grid      g        = Choose(c, 2 + c % 2, Given("-even"));
     PetscBool possible = PETSC_FALSE;
 
     PetscCall(GridDistribute(&g, &possible));
-    if (possible) PetscCall(Compare(&g, rounding, transpose, again, &wrong));
+    if (possible) PetscCall(Compare(&g, rounding, Given("-transpose"), Given("-again"), &wrong));
   }
   PetscCall(Claim(!wrong, "with ghost points as without"));
   PetscCall(PetscFinalize());

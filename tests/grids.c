@@ -179,13 +179,11 @@ static PetscErrorCode Iterations(const Case *c)
   Problem               p;
   PetscInt              its;
   PCKCycleHierarchyType hierarchy;
-  PC                    pc;
 
   PetscFunctionBeginUser;
   PetscCall(Create(c, &p));
   PetscCall(Solve(&p, &its));
-  PetscCall(KSPGetPC(p.ksp, &pc));
-  PetscCall(PCKCycleGetHierarchy(pc, &hierarchy));
+  PetscCall(PCKCycleGetHierarchy(PCOf(p.ksp), &hierarchy));
   PetscCall(PetscInfo(p.ksp, "%s: %" PetscInt_FMT " iterations\n", c->name, its));
   PetscCall(Claim(its >= 0 && its <= c->most && hierarchy == PC_KCYCLE_HIERARCHY_GRID, c->name));
   PetscCall(Destroy(&p));
@@ -245,7 +243,6 @@ static PetscErrorCode Coordinates(const Case *c, Problem *p, Vec x)
 static PetscErrorCode Interpolation(const Case *c)
 {
   Problem   p;
-  PC        pc;
   PetscInt  nlevels;
   PetscBool good = PETSC_TRUE;
   Vec       fine, coarse;
@@ -255,14 +252,13 @@ static PetscErrorCode Interpolation(const Case *c)
   if (c->stored || c->boundary != DM_BOUNDARY_NONE || c->strength[1] > 1) PetscFunctionReturn(0);
   PetscCall(Create(c, &p));
   PetscCall(KSPSetUp(p.ksp));
-  PetscCall(KSPGetPC(p.ksp, &pc));
-  PetscCall(PCMGGetLevels(pc, &nlevels));
+  PetscCall(PCMGGetLevels(PCOf(p.ksp), &nlevels));
   PetscCall(VecDuplicate(p.b, &fine));
   PetscCall(Coordinates(c, &p, fine));
   for (PetscInt l = nlevels - 1; l > 0; l--) {
     Mat P;
 
-    PetscCall(PCMGGetInterpolation(pc, l, &P));
+    PetscCall(PCMGGetInterpolation(PCOf(p.ksp), l, &P));
     PetscCall(CheckInterpolation(P, fine, &coarse, &good));
     PetscCall(VecDestroy(&fine));
     fine = coarse;
@@ -305,15 +301,13 @@ static PetscErrorCode CheckSmoother(PC pc, const char type[], const char sweep[]
   PetscInt  nlevels, found;
   PetscBool same, swept;
   KSP       smoother;
-  PC        inner;
 
   PetscFunctionBeginUser;
   PetscCall(PCMGGetLevels(pc, &nlevels));
   PetscCall(PCMGGetSmoother(pc, nlevels - 1, &smoother));
-  PetscCall(KSPGetPC(smoother, &inner));
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &found));
   PetscCall(PetscObjectTypeCompare((PetscObject)smoother, type, &same));
-  PetscCall(PetscObjectTypeCompare((PetscObject)inner, sweep, &swept));
+  PetscCall(PetscObjectTypeCompare((PetscObject)PCOf(smoother), sweep, &swept));
   *good = (PetscBool)(same && swept && found == its);
   PetscFunctionReturn(0);
 }
@@ -331,23 +325,21 @@ static PetscErrorCode Smoothers(void)
                  {"-mg_levels_ksp_type", "chebyshev", KSPCHEBYSHEV, PCSOR, 2},
                  {"-mg_levels_ksp_chebyshev_esteig", "0,0.2,0,1.1", KSPCHEBYSHEV, PCSOR, 2},
                  {"-mg_levels_pc_type", "pbjacobi", KSPCHEBYSHEV, PCPBJACOBI, 2}};
-  Problem     p;
-  PC          pc;
-  KSP         coarse;
-  Mat         A;
-  PetscInt    its, nlevels, rows;
-  PetscBool   good;
-  PetscMPIInt size;
+  Problem   p;
+  PC        pc;
+  KSP       coarse;
+  Mat       A;
+  PetscInt  its, nlevels, rows;
+  PetscBool good;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(choices); i++) {
     if (choices[i].option) PetscCall(PetscOptionsSetValue(NULL, choices[i].option, choices[i].value));
     PetscCall(Create(&c, &p));
     PetscCall(Solve(&p, &its));
     PetscCall(KSPGetPC(p.ksp, &pc));
-    PetscCall(CheckSmoother(pc, size > 1 ? KSPCHEBYSHEV : choices[i].type, choices[i].sweep,
-                            size > 1 && i == 0 ? 2 : choices[i].its, &good));
+    PetscCall(CheckSmoother(pc, PetscGlobalSize > 1 ? KSPCHEBYSHEV : choices[i].type, choices[i].sweep,
+                            PetscGlobalSize > 1 && i == 0 ? 2 : choices[i].its, &good));
     PetscCall(Claim(good && its >= 0 && its <= c.most, choices[i].option ? choices[i].option : "no option"));
     if (choices[i].option) PetscCall(PetscOptionsClearValue(NULL, choices[i].option));
     if (i == 0) {

@@ -96,19 +96,17 @@ static PetscErrorCode ShellCreateChain(DM da, PetscInt nlevels, DM *shell)
 /* Solvers with one hierarchy or the other */
 static PetscErrorCode GiveHierarchy(Poisson *p, DM da, KSP ksp, Source source, PetscInt nlevels, PetscBool anew)
 {
-  PC  pc;
   Mat A;
   DM  dm = NULL;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
   if (source == FROM_DM) {
     PetscCall(PetscObjectReference((PetscObject)da));
     dm = da;
   } else if (source == FROM_SHELL) PetscCall(ShellCreate(da, &dm));
   else if (source == FROM_SHELL_CHAIN) PetscCall(ShellCreateChain(da, nlevels, &dm));
   if (dm && anew) PetscCall(KSPSetDM(ksp, dm));
-  else if (dm) PetscCall(PCSetDM(pc, dm));
+  else if (dm) PetscCall(PCSetDM(PCOf(ksp), dm));
   PetscCall(DMDestroy(&dm));
   if (anew) {
     PetscCall(KSPSetComputeOperators(ksp, PoissonComputeOperators, p));
@@ -120,7 +118,7 @@ static PetscErrorCode GiveHierarchy(Poisson *p, DM da, KSP ksp, Source source, P
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(MatDestroy(&A));
   if (source == FROM_USER || source == FROM_USER_COARSE)
-    PetscCall(PoissonGiveInterpolations(source == FROM_USER_COARSE ? p : NULL, da, pc, nlevels));
+    PetscCall(PoissonGiveInterpolations(source == FROM_USER_COARSE ? p : NULL, da, PCOf(ksp), nlevels));
   PetscFunctionReturn(0);
 }
 
@@ -188,12 +186,10 @@ static PetscErrorCode CompareSources(Poisson *p)
    run */
 static PetscErrorCode ClaimLikeGAMG(const Residuals *gamg, const Residuals *v, const char claim[])
 {
-  PetscMPIInt size;
-  PetscBool   close = (PetscBool)(gamg->length == v->length);
+  PetscBool close = (PetscBool)(gamg->length == v->length);
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  if (size <= 2) {
+  if (PetscGlobalSize <= 2) {
     PetscCall(ClaimEqual(gamg, v, PETSC_TRUE, claim));
     PetscFunctionReturn(0);
   }
@@ -223,14 +219,12 @@ static PetscErrorCode LevelsOfGAMG(Poisson *p)
 
 int main(int argc, char **argv)
 {
-  Poisson   p;
-  PetscBool gamg = PETSC_FALSE;
+  Poisson p;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-gamg", &gamg, NULL));
-  if (gamg) PetscCall(LevelsOfGAMG(&p));
+  if (Given("-gamg")) PetscCall(LevelsOfGAMG(&p));
   else PetscCall(CompareSources(&p));
   PetscCall(PetscFinalize());
   return 0;

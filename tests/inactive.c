@@ -179,12 +179,10 @@ int main(int argc, char **args)
       {"most cells inactive", 0.7, 1e-2, HELD_NONE},   {"cells of which some hold values", 0.5, 1e-6, HELD_SOME},
       {"cells that hold values", 0.5, 1e-6, HELD_ALL},
   };
-  PetscBool columns = PETSC_FALSE;
   PetscReal flat = 1, growth = 1;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &args, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-columns", &columns, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-flat", &flat, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-growth", &growth, NULL));
   for (PetscInt dim = growth > 1 ? 3 : 2; dim < 4; dim++) {
@@ -207,7 +205,7 @@ int main(int argc, char **args)
       p.part     = cases[i].part;
       p.reaction = cases[i].reaction;
       p.held     = cases[i].held;
-      p.columns  = columns;
+      p.columns  = Given("-columns");
       PetscCall(PoissonAssembleRows(s.da, MakeRow, &p, s.A));
       PetscCall(PoissonFill(&grid, s.da, s.b));
       PetscCall(KSPSetOperators(s.ksp, s.A, s.A));

@@ -67,13 +67,10 @@ static PetscErrorCode CreateTriangle(PetscInt n, Mat *A)
 /* A ring of unknowns; last: all on the last process, or shared by the processes, some of which may get none */
 static PetscErrorCode CreateRing(PetscBool last, PetscInt n, Mat *A)
 {
-  PetscMPIInt rank, size;
-  PetscInt    start, end, local;
+  PetscInt start, end, local;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  local = last ? (rank == size - 1 ? n : 0) : PETSC_DECIDE;
+  local = last ? (PetscGlobalRank == PetscGlobalSize - 1 ? n : 0) : PETSC_DECIDE;
   PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, local, local, n, n, 3, NULL, 2, NULL, A));
   PetscCall(MatGetOwnershipRange(*A, &start, &end));
   for (PetscInt i = start; i < end; i++) {
@@ -585,14 +582,12 @@ static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPatternType pattern, 
 /* On the first process, which has the text */
 static PetscErrorCode ViewSays(PC pc, const char expected[], PetscBool *says)
 {
-  PetscMPIInt rank;
-  char       *text, *found;
+  char *text, *found;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(ViewText(pc, &text));
   PetscCall(PetscStrstr(text, expected, &found));
-  *says = (PetscBool)(rank > 0 || found);
+  *says = (PetscBool)(PetscGlobalRank > 0 || found);
   free(text);
   PetscFunctionReturn(0);
 }

@@ -21,15 +21,13 @@ static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
 {
   Problem               *problem = (Problem *)ctx;
   Mat                    A, P;
-  PC                     pc;
   PetscObject            stencil;
   PCKCycleStructuredType structured;
 
   PetscFunctionBeginUser;
   (void)rnorm;
   PetscCall(KSPGetOperators(ksp, &A, &P));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCKCycleGetStructured(pc, &structured));
+  PetscCall(PCKCycleGetStructured(PCOf(ksp), &structured));
   PetscCall(PetscObjectQuery((PetscObject)A, "KCycleProducts", &stencil));
   if (!stencil != (structured == PC_KCYCLE_STRUCTURED_OFF) || A != P || (P != problem->A && P != problem->other))
     problem->inside = PETSC_FALSE;
@@ -170,7 +168,6 @@ static PetscErrorCode SetUpFails(Problem *problem, PetscBool first)
 {
   Assembly           assembly = {problem->p, -1};
   KSP                ksp;
-  PC                 pc;
   PetscErrorCode     ierr;
   PetscReal          residual;
   PetscInt           its;
@@ -187,8 +184,7 @@ static PetscErrorCode SetUpFails(Problem *problem, PetscBool first)
   PetscCall(KSPSetType(ksp, KSPCG));
   /* so the tolerance holds for the residual that is looked at */
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCSetType(PCOf(ksp), PCKCYCLE));
   PetscCall(PetscOptionsSetValue(NULL, "-pc_mg_galerkin", "none")); /* coarse operators are assembled */
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_mg_galerkin"));
@@ -214,14 +210,13 @@ static PetscErrorCode SetUpFails(Problem *problem, PetscBool first)
 int main(int argc, char **argv)
 {
   Problem   problem = {0};
-  PetscBool same = PETSC_TRUE, setup = PETSC_FALSE;
+  PetscBool same    = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&problem.p));
   PetscCall(Create(&problem));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-setup", &setup, NULL));
-  if (setup) {
+  if (Given("-setup")) {
     PetscCall(SetUpFails(&problem, PETSC_TRUE));
     PetscCall(SetUpFails(&problem, PETSC_FALSE));
     PetscCall(Destroy(&problem));

@@ -646,12 +646,10 @@ static PetscErrorCode TestKept(Problem *p)
 static PetscErrorCode GetSweeps(KSP ksp, KSP *smoother, PetscInt *sweeps)
 {
   PetscInt levels;
-  PC       pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCMGGetLevels(pc, &levels));
-  PetscCall(PCMGGetSmoother(pc, levels - 1, smoother));
+  PetscCall(PCMGGetLevels(PCOf(ksp), &levels));
+  PetscCall(PCMGGetSmoother(PCOf(ksp), levels - 1, smoother));
   PetscCall(KSPGetTolerances(*smoother, NULL, NULL, NULL, sweeps));
   PetscFunctionReturn(0);
 }
@@ -720,10 +718,8 @@ static PetscErrorCode Measure(MPI_Comm comm, const Problem *p, PetscBool cycles,
 /* Clusters that are cut into processes are found and corrected as on one */
 static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
 {
-  PetscMPIInt rank;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   p->contrast = 1e6;
   for (int e = BOUNDARY_STORED; e <= BOUNDARY_PERIODIC; e++) {
     for (int f = FIELD_BALLS; f <= FIELD_MIXED; f++) {
@@ -733,7 +729,7 @@ static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
       p->boundary = (Boundary)e;
       p->field    = (Field)f;
       PetscCall(Measure(PETSC_COMM_WORLD, p, cycles, &all));
-      if (!rank) {
+      if (!PetscGlobalRank) {
         PetscCall(Measure(PETSC_COMM_SELF, p, cycles, &alone));
         mine = (PetscAbsReal(all.norm - alone.norm) <= 1e-7 * alone.norm &&
                 PetscAbsScalar(all.product - alone.product) <= 1e-7 * PetscAbsScalar(alone.product) &&
@@ -752,7 +748,7 @@ int main(int argc, char **argv)
                                "sweeps", "kept",  "reactions", "walls",   "seen",      "lines"};
   Problem           p       = {2, {48, 48, 48}, FIELD_BALLS, BOUNDARY_STORED, 1, 0, FIELD_CONSTANT, PETSC_FALSE, 0};
   PetscInt          test    = 0;
-  PetscBool         show = PETSC_FALSE, cycles = PETSC_TRUE;
+  PetscBool         cycles  = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
@@ -760,11 +756,11 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
   p.n[1] = p.n[2] = p.n[0];
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cycles", &cycles, NULL));
-  for (int e = BOUNDARY_STORED; e <= BOUNDARY_PERIODIC && test == 0; e++) PetscCall(TestSolve(&p, (Boundary)e, show));
+  for (int e = BOUNDARY_STORED; e <= BOUNDARY_PERIODIC && test == 0; e++)
+    PetscCall(TestSolve(&p, (Boundary)e, Given("-show")));
   for (int e = BOUNDARY_STORED; e <= BOUNDARY_PERIODIC && test == 9; e++)
-    PetscCall(TestReactions(&p, (Boundary)e, show));
+    PetscCall(TestReactions(&p, (Boundary)e, Given("-show")));
   if (test == 1) PetscCall(TestExact(&p));
   if (test == 2) PetscCall(TestAdjoint(&p));
   if (test == 3) PetscCall(TestChoices(&p));

@@ -216,16 +216,14 @@ static PetscErrorCode TestShapes(void)
 {
   const char *const types[] = {PCINCPOISSON, PCLU,        PCILU, PCCHOLESKY, PCICC,
                                PCBJACOBI,    PCREDUNDANT, PCSOR, PCRELAX,    PCKCYCLE};
-  PetscMPIInt       size;
   PetscBool         holds;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); t++) {
     const PetscBool alone = (PetscBool)(t >= 1 && t <= 4); /* factorizations on one process */
     PetscReal       worst = 0, apart;
 
-    if (alone && size > 1) continue;
+    if (alone && PetscGlobalSize > 1) continue;
     for (int way = 0; way < NUM_WAYS; way++) {
       for (PetscInt dim = 2; dim < 4; dim++) {
         PetscCall(SetUpAgain(types[t], dim, (Way)way, &apart));
@@ -235,7 +233,7 @@ static PetscErrorCode TestShapes(void)
     PetscCall(ClaimThat(worst < 1e-12, "%s of a star that becomes a box is as a new one", types[t]));
     if (!(worst < 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative difference %g\n", (double)worst));
   }
-  for (int t = 0; t < 2 && size == 1; t++) {
+  for (int t = 0; t < 2 && PetscGlobalSize == 1; t++) {
     PetscReal apart;
 
     PetscCall(FactorsAlike(t ? PCILU : PCLU, &apart));
@@ -251,16 +249,14 @@ static PetscErrorCode CreatePrism(PetscInt d, Mat *prism)
 {
   const char *const directions[] = {"x", "y", "z"};
   Grid              g            = {.number = 5, .dim = 3, .size = {7, 7, 7}, .strength = {1, 1, 1}, .vary = 0.5};
-  PetscMPIInt       size;
   Mat               A;
   KSP               smoother;
   PC                pc;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   g.size[d]  = 15;
   g.nproc[0] = g.nproc[1] = 1;
-  g.nproc[2]              = size;
+  g.nproc[2]              = PetscGlobalSize;
   GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
   PetscCall(CreateMat(g, PETSC_FALSE, MATSTENCIL, &A));
   PetscCall(MakePC(A, PCKCYCLE, &pc));
@@ -292,15 +288,13 @@ static PetscErrorCode Points(Mat A, PetscInt *points)
 /* Two stencils of 15 points each are not the same for that */
 static PetscErrorCode TestPrisms(void)
 {
-  PetscMPIInt size;
-  PetscInt    points[3];
-  PetscReal   worst, apart;
-  PetscBool   equal, sum;
-  Mat         A, B, C, aij;
-  PC          pc;
+  PetscInt  points[3];
+  PetscReal worst, apart;
+  PetscBool equal, sum;
+  Mat       A, B, C, aij;
+  PC        pc;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(CreatePrism(0, &A));
   PetscCall(CreatePrism(1, &B));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &C));
@@ -383,11 +377,8 @@ static PetscErrorCode Try(Mat A, Mat rows, Trial trial)
   const PetscScalar *values;
   const PetscInt    *ranges, *cols;
   PetscInt           n, first, end, set[2], to[3];
-  PetscMPIInt        rank, size;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(MatGetOwnershipRange(A, &first, &end));
   PetscCall(MatGetOwnershipRanges(A, &ranges));
   set[0] = first;
@@ -402,7 +393,7 @@ static PetscErrorCode Try(Mat A, Mat rows, Trial trial)
   if (trial == BLOCK) PetscCall(MatSetValues(A, 2, set, 2, to, v, ADD_VALUES));
   to[0] = first + Small.size[0] + 1;
   if (trial == OUTSIDE) PetscCall(MatSetValues(A, 1, set, 1, to, v, ADD_VALUES));
-  set[0] = ranges[(rank + 1) % size];
+  set[0] = ranges[(PetscGlobalRank + 1) % PetscGlobalSize];
   if (trial == OTHERS) PetscCall(MatSetValues(A, 1, set, 1, set, v, ADD_VALUES));
   PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
@@ -639,15 +630,13 @@ static PetscErrorCode CreateOther(Refusal which, Mat *other)
 
 static PetscErrorCode TestRefusals(void)
 {
-  char        words[ERROR_LENGTH];
-  PetscMPIInt size;
+  char words[ERROR_LENGTH];
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (int which = 0; which < NUM_REFUSALS; which++) {
     Mat A, other, made = NULL;
 
-    if ((which == FACTOR_AGAIN && size > 1) || (which == OTHER_SHARES && size == 1)) continue;
+    if ((which == FACTOR_AGAIN && PetscGlobalSize > 1) || (which == OTHER_SHARES && PetscGlobalSize == 1)) continue;
     PetscCall(CreateMat(Small, PETSC_FALSE, MATSTENCIL, &A));
     PetscCall(CreateOther((Refusal)which, &other));
     words[0] = 0;

@@ -208,17 +208,15 @@ static PetscErrorCode CountCalls(KSP ksp, PetscInt it, PetscReal rnorm, void *ct
 /* Two sweeps from x = 0.5 */
 static PetscErrorCode Smooth(KSP ksp, Use use, Vec b, Vec x, PetscInt *calls)
 {
-  PC pc;
 
   PetscFunctionBeginUser;
   *calls = 0;
-  PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
   if (use == USE_DAMPED) PetscCall(KSPRichardsonSetScale(ksp, 0.7));
   if (use == USE_SELFSCALE) PetscCall(KSPRichardsonSetSelfScale(ksp, PETSC_TRUE));
   if (use == USE_MONITOR) PetscCall(KSPMonitorSet(ksp, CountCalls, calls, NULL));
   if (use == USE_NORM) PetscCall(KSPSetNormType(ksp, KSP_NORM_PRECONDITIONED));
-  if (use == USE_JACOBI) PetscCall(PCSetType(pc, PCJACOBI));
+  if (use == USE_JACOBI) PetscCall(PCSetType(PCOf(ksp), PCJACOBI));
   PetscCall(VecSet(x, 0.5));
   if (use == USE_TRANSPOSE) PetscCall(KSPSolveTranspose(ksp, b, x));
   else PetscCall(KSPSolve(ksp, b, x));
@@ -294,19 +292,17 @@ static PetscErrorCode TestSweeps(void)
 static PetscErrorCode TestBlock(void)
 {
   PetscLogDouble before[2], after[2];
-  PetscMPIInt    size;
   DM             da;
   Mat            A, block;
   Vec            b, x;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(Create(KIND_VARYING, 3, 17, MATSTENCIL, &da, &A, &b, &x, before));
   PetscCall(Usage(before));
   PetscCall(MatGetDiagonalBlock(A, &block));
   PetscCall(Usage(after));
-  PetscCall(
-      Claim((after[0] > before[0]) == (size > 1), "the diagonal block is made on several processes, and only there"));
+  PetscCall(Claim((after[0] > before[0]) == (PetscGlobalSize > 1),
+                  "the diagonal block is made on several processes, and only there"));
   PetscCall(DestroyAll(&x, &b, &A, &da));
   PetscFunctionReturn(0);
 }

@@ -155,12 +155,10 @@ static PetscErrorCode SmootherUp(PoissonSolver *p)
 static PetscErrorCode SmootherDown(PoissonSolver *p)
 {
   KSP ksp;
-  PC  pc;
 
   PetscFunctionBeginUser;
   PetscCall(PCMGGetSmootherDown(p->pc, 2, &ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(PCSetType(PCOf(ksp), PCJACOBI));
   PetscFunctionReturn(0);
 }
 

@@ -39,13 +39,11 @@ static PetscErrorCode CreateSolver(Poisson *p, const char save[], const char loa
 /* By the first process; the others are told */
 static PetscErrorCode ReadFile(const char name[], Calibration *c)
 {
-  PetscMPIInt rank;
-  int         good = 0, l;
+  int good = 0, l;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(PetscMemzero(c, sizeof(*c)));
-  if (!rank) {
+  if (!PetscGlobalRank) {
     FILE *file = fopen(name, "r");
 
     if (file && fscanf(file, "petsc-kcycle calibration 1\nprocesses %d\nlevels %d\n", &c->processes, &c->nlevels) == 2)
@@ -68,11 +66,9 @@ static PetscErrorCode ReadFile(const char name[], Calibration *c)
 
 static PetscErrorCode WriteFile(const char name[], const Calibration *c)
 {
-  PetscMPIInt rank;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (!rank) {
+  if (!PetscGlobalRank) {
     FILE *file = fopen(name, "w");
 
     PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s cannot be written", name);
@@ -126,12 +122,10 @@ static PetscErrorCode ComparePredictions(PC pc, const Calibration *c, const char
 /* The first bytes of the file, with something behind them */
 static PetscErrorCode Cut(const char name[], size_t bytes, const char more[])
 {
-  PetscMPIInt rank;
-  char        text[8192];
+  char text[8192];
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (!rank) {
+  if (!PetscGlobalRank) {
     FILE  *file   = fopen(name, "r");
     size_t length = file ? fread(text, 1, sizeof(text), file) : 0;
 
@@ -324,15 +318,13 @@ static PetscErrorCode RefuseOthers(Poisson *p)
 static PetscErrorCode Work(Poisson *p)
 {
   KSP      ksp, coarse;
-  PC       pc;
   PetscInt its;
 
   PetscFunctionBeginUser;
   PetscCall(CreateSolver(p, NULL, NULL, &ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCKCycleSetCalibrate(pc, PETSC_TRUE));
+  PetscCall(PCKCycleSetCalibrate(PCOf(ksp), PETSC_TRUE));
   PetscCall(KSPSetUp(ksp));
-  PetscCall(PCMGGetCoarseSolve(pc, &coarse));
+  PetscCall(PCMGGetCoarseSolve(PCOf(ksp), &coarse));
   PetscCall(KSPGetTotalIterations(coarse, &its));
   PetscCall(Claim(its > 0, "the coarsest problem is solved while cycles are timed"));
   PetscCall(KSPDestroy(&ksp));
@@ -343,14 +335,12 @@ static PetscErrorCode Work(Poisson *p)
 static PetscErrorCode Once(Poisson *p)
 {
   KSP       ksp;
-  PC        pc;
   PetscReal seconds;
 
   PetscFunctionBeginUser;
   PetscCall(CreateSolver(p, NULL, NULL, &ksp));
   PetscCall(KSPSetUp(ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCKCyclePredictTime(pc, PC_KCYCLE_KAPPA_W, &seconds));
+  PetscCall(PCKCyclePredictTime(PCOf(ksp), PC_KCYCLE_KAPPA_W, &seconds));
   PetscCall(Claim(seconds > 0, "there is a prediction"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
@@ -360,27 +350,19 @@ int main(int argc, char **argv)
 {
   Poisson     p;
   Calibration c;
-  PetscMPIInt rank, size;
-  PetscBool   view = PETSC_FALSE, refuse = PETSC_FALSE, once = PETSC_FALSE, work = PETSC_FALSE;
   char        name[64];
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-refuse", &refuse, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-once", &once, NULL));
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(PetscSNPrintf(name, sizeof(name), "calibration-%d.txt", size));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-work", &work, NULL));
-  if (once) PetscCall(Once(&p));
-  else if (work) PetscCall(Work(&p));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "calibration-%d.txt", PetscGlobalSize));
+  if (Given("-once")) PetscCall(Once(&p));
+  else if (Given("-work")) PetscCall(Work(&p));
   else PetscCall(TimeAndSave(&p, name, &c));
-  if (!once && !work) PetscCall(LoadMadeUp(&p, name, &c, view));
-  if (refuse) PetscCall(RefuseFiles(&p, name, &c));
-  if (refuse) PetscCall(RefuseOthers(&p));
-  if (!rank) (void)unlink(name);
+  if (!Given("-once") && !Given("-work")) PetscCall(LoadMadeUp(&p, name, &c, Given("-view")));
+  if (Given("-refuse")) PetscCall(RefuseFiles(&p, name, &c));
+  if (Given("-refuse")) PetscCall(RefuseOthers(&p));
+  if (!PetscGlobalRank) (void)unlink(name);
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -30,14 +30,11 @@ typedef struct {
 static PetscErrorCode LocalRows(const Grid *g, Layout layout, PetscInt *n)
 {
   const PetscInt planes = g->size[g->dim - 1], plane = GridPoints(g) / planes;
-  PetscMPIInt    rank, size;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  *n = plane * (planes / size + (rank < planes % size));
-  if (layout == LINES_CUT && rank == 0) *n += size > 1 ? plane / 3 : 0;
-  if (layout == LINES_CUT && rank == size - 1) *n -= size > 1 ? plane / 3 : 0;
+  *n = plane * (planes / PetscGlobalSize + (PetscGlobalRank < planes % PetscGlobalSize));
+  if (layout == LINES_CUT && PetscGlobalRank == 0) *n += PetscGlobalSize > 1 ? plane / 3 : 0;
+  if (layout == LINES_CUT && PetscGlobalRank == PetscGlobalSize - 1) *n -= PetscGlobalSize > 1 ? plane / 3 : 0;
   PetscFunctionReturn(0);
 }
 
@@ -79,12 +76,10 @@ static PetscErrorCode CreateLines(const Grid *g, Layout layout, Mat *A)
 /* The matrix with its DMDA, and the one without */
 static PetscErrorCode CreatePair(Grid *g, Layout layout, DM *da, Mat *with, Mat *without)
 {
-  PetscMPIInt size;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (PetscInt d = 0; d < 3; d++)
-    g->nproc[d] = layout == BOXES && d < g->dim ? PETSC_DECIDE : d == g->dim - 1 ? size : 1;
+    g->nproc[d] = layout == BOXES && d < g->dim ? PETSC_DECIDE : d == g->dim - 1 ? PetscGlobalSize : 1;
   PetscCall(GridCreateDM(g, da));
   PetscCall(GridCreateMat(g, *da, MATAIJ, with));
   if (layout == BOXES) {
@@ -173,12 +168,10 @@ static PetscErrorCode Difference(Vec x, Vec y, PetscReal *relative)
 /* Are these the sizes that the solver knows? */
 static PetscErrorCode HasSizes(KSP ksp, const Grid *g, PetscBool *has)
 {
-  PC       pc;
   PetscInt dim, size[3];
 
   PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCKCycleGetGridSizes(pc, &dim, size));
+  PetscCall(PCKCycleGetGridSizes(PCOf(ksp), &dim, size));
   *has = (PetscBool)(dim == g->dim);
   for (PetscInt d = 0; d < dim; d++) *has = (PetscBool)(*has && size[d] == g->size[d]);
   PetscFunctionReturn(0);
@@ -186,11 +179,9 @@ static PetscErrorCode HasSizes(KSP ksp, const Grid *g, PetscBool *has)
 
 static PetscErrorCode GiveSizes(KSP ksp, const Grid *g)
 {
-  PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCKCycleSetGridSizes(pc, g->dim, g->size));
+  PetscCall(PCKCycleSetGridSizes(PCOf(ksp), g->dim, g->size));
   PetscFunctionReturn(0);
 }
 
@@ -200,7 +191,6 @@ static PetscErrorCode Compare(Grid *g, Layout layout, const Change *change, Pets
   DM        da;
   Mat       A[2];
   KSP       ksp[2];
-  PC        pc;
   Vec       x[2];
   PetscInt  its[2];
   PetscReal difference;
@@ -216,9 +206,8 @@ static PetscErrorCode Compare(Grid *g, Layout layout, const Change *change, Pets
   }
   PetscCall(Difference(x[0], x[1], &difference));
   PetscCall(HasSizes(ksp[1], g, &found));
-  PetscCall(KSPGetPC(ksp[1], &pc));
-  PetscCall(ViewHas(pc, PetscDefined(USE_COMPLEX) ? "hierarchy grid" : "  structured levels\n", &structured));
-  PetscCall(ViewHas(pc, give ? " given by -pc_kcycle_grid_sizes" : " found in the matrix", &line));
+  PetscCall(ViewHas(PCOf(ksp[1]), PetscDefined(USE_COMPLEX) ? "hierarchy grid" : "  structured levels\n", &structured));
+  PetscCall(ViewHas(PCOf(ksp[1]), give ? " given by -pc_kcycle_grid_sizes" : " found in the matrix", &line));
   if (!found || !structured) PetscCall(GridShow(g, "not found"));
   if (its[0] != its[1]) PetscCall(GridShow(g, "other iterations"));
   if (difference > 1e-7) PetscCall(GridShow(g, "another solution"));
@@ -245,10 +234,8 @@ static PetscErrorCode Report(const char what[], const Findings *f)
 /* A grid of some sizes and ends; at least two lines for each process */
 static PetscErrorCode ChooseGrid(PetscInt number, PetscInt dim, Grid *g)
 {
-  PetscMPIInt nprocs;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
   PetscCall(PetscMemzero(g, sizeof(*g)));
   g->number = number;
   g->dim    = dim;
@@ -262,7 +249,7 @@ static PetscErrorCode ChooseGrid(PetscInt number, PetscInt dim, Grid *g)
     g->boundary[d][1] = low == BOUNDARY_PERIODIC ? low : high;
     g->strength[d]    = 1;
   }
-  g->size[dim - 1] = PetscMax(g->size[dim - 1], 2 * nprocs);
+  g->size[dim - 1] = PetscMax(g->size[dim - 1], 2 * PetscGlobalSize);
   PetscFunctionReturn(0);
 }
 
@@ -396,16 +383,14 @@ static PetscErrorCode TestProduct(void)
 /* Sets up, whatever comes of it, and tells whether the solver knows a grid */
 static PetscErrorCode FindsGrid(KSP ksp, PetscBool *finds, char words[])
 {
-  PC             pc;
   PetscInt       dim, size[3];
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
   words[0] = 0;
-  PetscCall(KSPGetPC(ksp, &pc));
-  KeepErrorOf(PCSetUp(pc), ierr, words);
+  KeepErrorOf(PCSetUp(PCOf(ksp)), ierr, words);
   if (!ierr) words[0] = 0;
-  PetscCall(PCKCycleGetGridSizes(pc, &dim, size));
+  PetscCall(PCKCycleGetGridSizes(PCOf(ksp), &dim, size));
   *finds = dim ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(0);
 }
@@ -475,15 +460,13 @@ static PetscErrorCode TestDoubt(void)
 /* Solves with an operator; iterations and the DM that the preconditioner has then */
 static PetscErrorCode SolveWith(KSP ksp, Mat A, PetscInt *its, DM *dm)
 {
-  PC  pc;
   Vec x;
 
   PetscFunctionBeginUser;
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(Solve(ksp, &x, its));
   PetscCall(VecDestroy(&x));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCGetDM(pc, dm));
+  PetscCall(PCGetDM(PCOf(ksp), dm));
   PetscFunctionReturn(0);
 }
 
@@ -509,13 +492,11 @@ static PetscErrorCode Changes(const Grid g[], DM da[], Mat with[], Mat without[]
   DM        first, dm;
   Mat       copy;
   KSP       ksp;
-  PC        pc;
   PetscInt  its;
   PetscBool same, found;
 
   PetscFunctionBeginUser;
   PetscCall(CreateSolver(without[0], &ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(SolveWith(ksp, without[0], &its, &first));
   PetscCall(MatShift(without[0], 3.0));
   PetscCall(SolveWith(ksp, without[0], &its, &dm));
@@ -538,7 +519,7 @@ static PetscErrorCode Changes(const Grid g[], DM da[], Mat with[], Mat without[]
   PetscCall(KSPReset(ksp));
   PetscCall(SolveWith(ksp, without[0], &its, &dm));
   PetscCall(KSPReset(ksp));
-  PetscCall(PCSetDM(pc, da[0]));
+  PetscCall(PCSetDM(PCOf(ksp), da[0]));
   PetscCall(MatCopy(without[0], with[0], SAME_NONZERO_PATTERN));
   PetscCall(MatSetDM(with[0], NULL));
   PetscCall(SolveWith(ksp, with[0], &its, &dm));
@@ -639,7 +620,6 @@ static PetscErrorCode TestErrors(void)
     DM             da;
     Mat            A[2];
     KSP            ksp;
-    PC             pc;
     PetscErrorCode ierr;
 
     SetGrid(&g, 2, 40, 27, 1, BOUNDARY_NEUMANN);
@@ -650,10 +630,9 @@ static PetscErrorCode TestErrors(void)
     }
     if (cases[k].options[0]) PetscCall(PetscOptionsSetValue(NULL, cases[k].options[0], cases[k].options[1]));
     PetscCall(CreateSolver(A[cases[k].dm ? 0 : 1], &ksp));
-    PetscCall(KSPGetPC(ksp, &pc));
     PetscCall(PetscPushErrorHandler(KeepError, words));
-    ierr = PCKCycleSetGridSizes(pc, cases[k].dim, cases[k].size);
-    if (!ierr) ierr = PCSetUp(pc);
+    ierr = PCKCycleSetGridSizes(PCOf(ksp), cases[k].dim, cases[k].size);
+    if (!ierr) ierr = PCSetUp(PCOf(ksp));
     PetscCall(PetscPopErrorHandler());
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", cases[k].name, ierr ? words : "no error"));
     if (cases[k].options[0]) PetscCall(PetscOptionsClearValue(NULL, cases[k].options[0]));
@@ -666,11 +645,9 @@ static PetscErrorCode TestErrors(void)
 
 static PetscErrorCode NotStructured(KSP ksp)
 {
-  PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_OFF));
+  PetscCall(PCKCycleSetStructured(PCOf(ksp), PC_KCYCLE_STRUCTURED_OFF));
   PetscFunctionReturn(0);
 }
 
@@ -706,7 +683,6 @@ static PetscErrorCode TestOption(void)
   Grid      g;
   Mat       A;
   KSP       ksp;
-  PC        pc;
   DM        dm;
   PetscInt  its;
   PetscBool has = PETSC_FALSE, line = PETSC_FALSE;
@@ -717,8 +693,7 @@ static PetscErrorCode TestOption(void)
   PetscCall(CreateSolver(A, &ksp));
   PetscCall(HasSizes(ksp, &g, &has));
   PetscCall(SolveWith(ksp, A, &its, &dm));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(ViewHas(pc, "  grid 24 x 17 given by -pc_kcycle_grid_sizes", &line));
+  PetscCall(ViewHas(PCOf(ksp), "  grid 24 x 17 given by -pc_kcycle_grid_sizes", &line));
   PetscCall(Claim(has && line && dm, "sizes from the option"));
   PetscCall(DestroyAll(&ksp, &A));
   PetscFunctionReturn(0);
@@ -778,17 +753,15 @@ static PetscErrorCode TestThin(void)
                                {3, 1, 20, 16}, {3, 20, 2, 16}, {3, 2, 20, 16}, {2, 40, 1, 1},
                                {2, 40, 2, 1},  {3, 20, 20, 1}, {3, 20, 20, 2}};
   Findings       f          = {0, 0, 0, 0, 0};
-  PetscMPIInt    nprocs;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); k++) {
     Grid g;
 
     SetGrid(&g, sizes[k][0], sizes[k][1], sizes[k][2], sizes[k][3], BOUNDARY_ELIMINATED);
-    if (g.size[g.dim - 1] < nprocs) continue; /* see TestFew() */
+    if (g.size[g.dim - 1] < PetscGlobalSize) continue; /* see TestFew() */
     PetscCall(Compare(&g, LINES_WHOLE, &none, PETSC_TRUE, &f));
-    if (g.size[g.dim - 1] > 2 * nprocs) PetscCall(Compare(&g, LINES_CUT, &none, PETSC_TRUE, &f));
+    if (g.size[g.dim - 1] > 2 * PetscGlobalSize) PetscCall(Compare(&g, LINES_CUT, &none, PETSC_TRUE, &f));
   }
   PetscCall(Report("directions of one or two points", &f));
   PetscFunctionReturn(0);
@@ -863,11 +836,9 @@ static PetscErrorCode Uses(Mat A[], KSP ksp[], Vec b[], Vec x[])
   }
   PetscCall(CompareSolutions("preconditioner kept for other values", ksp, b, x, PETSC_FALSE));
   for (int i = 0; i < 2; i++) {
-    PC pc;
 
     PetscCall(KSPSetReusePreconditioner(ksp[i], PETSC_FALSE));
-    PetscCall(KSPGetPC(ksp[i], &pc));
-    PetscCall(PCReset(pc));
+    PetscCall(PCReset(PCOf(ksp[i])));
     PetscCall(KSPSetOperators(ksp[i], A[i], A[i]));
   }
   PetscCall(CompareSolutions("after PCReset()", ksp, b, x, PETSC_FALSE));

@@ -10,12 +10,9 @@ process only.\n\
 /* Of these rows those of this process, or all of them on one */
 static PetscErrorCode LocalRows(const PetscInt rows[MOST], PetscInt *local)
 {
-  PetscMPIInt rank, size;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  *local = size == 1 ? rows[0] + rows[1] + rows[2] + rows[3] : rows[rank];
+  *local = PetscGlobalSize == 1 ? rows[0] + rows[1] + rows[2] + rows[3] : rows[PetscGlobalRank];
   PetscFunctionReturn(0);
 }
 
@@ -184,13 +181,10 @@ typedef enum {
 /* A vector with one place more on the last process */
 static PetscErrorCode CreateLonger(PetscInt n, Vec *v)
 {
-  PetscMPIInt rank, size;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(VecCreate(PETSC_COMM_WORLD, v));
-  PetscCall(VecSetSizes(*v, n + (rank == size - 1), PETSC_DETERMINE));
+  PetscCall(VecSetSizes(*v, n + (PetscGlobalRank == PetscGlobalSize - 1), PETSC_DETERMINE));
   PetscCall(VecSetType(*v, VECSTANDARD));
   PetscCall(VecSet(*v, 1));
   PetscFunctionReturn(0);
@@ -203,7 +197,6 @@ static PetscErrorCode Refuse(Wrong wrong, const char claim[], const char expecte
   char           words[ERROR_LENGTH] = "", *found;
   PetscErrorCode ierr;
   PetscInt       local, other;
-  PetscMPIInt    rank, size;
   int            holds;
   KSP            ksp;
   PC             pc;
@@ -211,8 +204,6 @@ static PetscErrorCode Refuse(Wrong wrong, const char claim[], const char expecte
   Vec            longer;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(LocalRows(rows, &local));
   PetscCall(LocalRows(moved, &other));
   PetscCall(CreateLine(wrong == WRONG_LAYOUT ? other : local, &A));
@@ -226,7 +217,7 @@ static PetscErrorCode Refuse(Wrong wrong, const char claim[], const char expecte
   ierr = KSPSetUp(ksp);
   if (!ierr) ierr = PCDeflSubGetLabels(pc, longer);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(PetscStrstr(words, rank == size - 1 ? expected : "", &found));
+  PetscCall(PetscStrstr(words, PetscGlobalRank == PetscGlobalSize - 1 ? expected : "", &found));
   holds = ierr && found;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &holds, 1, MPI_INT, MPI_LAND, PETSC_COMM_WORLD));
   PetscCall(Claim((PetscBool)holds, claim));

@@ -356,15 +356,13 @@ static PetscErrorCode Saddle(void)
 /* As for PCTELESCOPE: the first process alone has a coarse DM */
 static PetscErrorCode Telescope(void)
 {
-  Poisson     p;
-  DM          da, fine, coarse = NULL;
-  Mat         A;
-  Vec         b;
-  Solver      s;
-  PetscMPIInt rank;
+  Poisson p;
+  DM      da, fine, coarse = NULL;
+  Mat     A;
+  Vec     b;
+  Solver  s;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
   PetscCall(DMCreateMatrix(da, &A));
@@ -373,7 +371,7 @@ static PetscErrorCode Telescope(void)
   PetscCall(DMCreateGlobalVector(da, &b));
   PetscCall(PoissonFill(&p, da, b));
   PetscCall(DMShellCreate(PETSC_COMM_WORLD, &fine));
-  if (rank == 0) PetscCall(DMShellCreate(PETSC_COMM_SELF, &coarse));
+  if (PetscGlobalRank == 0) PetscCall(DMShellCreate(PETSC_COMM_SELF, &coarse));
   PetscCall(DMSetCoarseDM(fine, coarse));
   PetscCall(DMDestroy(&coarse));
   PetscCall(Create(A, b, &s));

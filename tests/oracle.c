@@ -85,25 +85,24 @@ int main(int argc, char **argv)
 {
   Poisson   p;
   History   v, w, one, two, many;
-  PetscBool monitored = PETSC_TRUE, control = PETSC_TRUE, onlyv = PETSC_FALSE;
+  PetscBool monitored = PETSC_TRUE, control = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-monitored", &monitored, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-control", &control, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-only_v", &onlyv, NULL));
   PetscCall(Solve(&p, 0, PC_MG_CYCLE_V, monitored, &v));
   PetscCall(Solve(&p, 1, PC_MG_CYCLE_V, monitored, &one));
   PetscCall(Compare("kappa 1 is PCMG's V-cycle to all printed digits", &v, &one, PETSC_TRUE));
-  if (!onlyv) {
+  if (!Given("-only_v")) {
     PetscCall(Solve(&p, 0, PC_MG_CYCLE_W, monitored, &w));
     PetscCall(Solve(&p, PC_KCYCLE_KAPPA_W, PC_MG_CYCLE_V, monitored, &many));
     PetscCall(Compare("kappa w is PCMG's W-cycle to all printed digits", &w, &many, PETSC_TRUE));
     PetscCall(Solve(&p, 5, PC_MG_CYCLE_V, monitored, &many));
     PetscCall(Compare("so is kappa 5 on 5 levels", &w, &many, PETSC_TRUE));
   }
-  if (control && !onlyv) {
+  if (control && !Given("-only_v")) {
     PetscCall(Solve(&p, 2, PC_MG_CYCLE_V, monitored, &two));
     PetscCall(Compare("kappa 2 is neither", &v, &two, PETSC_FALSE));
     PetscCall(Compare("kappa 2 is neither", &w, &two, PETSC_FALSE));

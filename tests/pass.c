@@ -194,21 +194,19 @@ static PetscErrorCode CompareCycles(const Grid *g, PetscInt *wrong)
 
 int main(int argc, char **argv)
 {
-  PetscInt  first = 0, cases = 24, done = 0, wrong = 0;
-  PetscBool cycles = PETSC_FALSE;
+  PetscInt first = 0, cases = 24, done = 0, wrong = 0;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-cycles", &cycles, NULL));
   for (PetscInt number = first; number < first + cases; number++) {
     Grid      g;
     PetscBool possible = PETSC_FALSE;
 
     PetscCall(CaseGrid(number, &g, &possible));
     if (!possible) continue;
-    PetscCall(cycles ? CompareCycles(&g, &wrong) : CompareSweeps(&g, &wrong));
+    PetscCall(Given("-cycles") ? CompareCycles(&g, &wrong) : CompareSweeps(&g, &wrong));
     done++;
   }
   PetscCall(Claim(done > cases / 2 && !wrong, "random grids, the same bits"));

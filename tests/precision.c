@@ -433,16 +433,12 @@ static PetscErrorCode Option(void)
 
 int main(int argc, char **args)
 {
-  PetscBool refusals = PETSC_FALSE, option = PETSC_FALSE, choices = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &args, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-refusals", &refusals, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-option", &option, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-choices", &choices, NULL));
-  if (refusals) PetscCall(Refusals());
-  else if (choices) PetscCall(Choices());
-  else if (option) PetscCall(Option());
+  if (Given("-refusals")) PetscCall(Refusals());
+  else if (Given("-choices")) PetscCall(Choices());
+  else if (Given("-option")) PetscCall(Option());
   else {
     for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Cases); i++) PetscCall(Compare(&Cases[i]));
     PetscCall(Uses());

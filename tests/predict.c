@@ -228,11 +228,9 @@ static PetscErrorCode Measure(const Case *c)
 /* A made-up machine */
 static PetscErrorCode WriteRoofline(const char name[], const char processes[], PetscReal sweep, PetscBool whole)
 {
-  PetscMPIInt rank;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (!rank) {
+  if (!PetscGlobalRank) {
     FILE *file = fopen(name, "w");
 
     PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", name);
@@ -401,33 +399,28 @@ static PetscErrorCode Later(Mat A)
 
 static PetscErrorCode Options(void)
 {
-  const Case  c = {"", 2, 63, PETSC_FALSE, {1, 1, 1}, ""};
-  PetscMPIInt size, rank;
-  DM          da[2];
-  Mat         A[2];
-  Vec         x[2], b[2];
+  const Case c = {"", 2, 63, PETSC_FALSE, {1, 1, 1}, ""};
+  DM         da[2];
+  Mat        A[2];
+  Vec        x[2], b[2];
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   for (int i = 0; i < 2; i++) PetscCall(Create(&c, i ? 0.3 : 0, &da[i], &A[i], &x[i], &b[i]));
-  PetscCall(Refusals(A[0], A[1], size));
-  PetscCall(Choices(A[0], A[1], size));
-  PetscCall(Functions(A[0], size));
+  PetscCall(Refusals(A[0], A[1], PetscGlobalSize));
+  PetscCall(Choices(A[0], A[1], PetscGlobalSize));
+  PetscCall(Functions(A[0], PetscGlobalSize));
   PetscCall(Later(A[0]));
-  if (!rank) (void)unlink(FILE_NAME);
+  if (!PetscGlobalRank) (void)unlink(FILE_NAME);
   for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&x[i], &b[i], &A[i], &da[i]));
   PetscFunctionReturn(0);
 }
 
 int main(int argc, char **args)
 {
-  PetscBool options = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &args, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-options", &options, NULL));
-  if (options) PetscCall(Options());
+  if (Given("-options")) PetscCall(Options());
   else {
     PetscCall(Paper());
     PetscCall(Books());

@@ -27,10 +27,8 @@ typedef struct {
 
 static PetscErrorCode SetUpGrid(const Case *c, Parts how, PetscInt number, Grid *g, PetscBool *possible)
 {
-  PetscMPIInt nprocs;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
   PetscCall(PetscMemzero(g, sizeof(*g)));
   g->number = number;
   g->dim    = c->dim;
@@ -41,8 +39,8 @@ static PetscErrorCode SetUpGrid(const Case *c, Parts how, PetscInt number, Grid 
   GridSetBoundaries(g, c->boundary);
   *possible = PETSC_TRUE;
   if (how >= CUT_X && how <= CUT_Z) {
-    for (PetscInt d = 0; d < 3; d++) g->nproc[d] = d == (PetscInt)how - CUT_X ? nprocs : 1;
-    *possible = (PetscBool)((PetscInt)how - CUT_X < g->dim && g->size[how - CUT_X] >= nprocs);
+    for (PetscInt d = 0; d < 3; d++) g->nproc[d] = d == (PetscInt)how - CUT_X ? PetscGlobalSize : 1;
+    *possible = (PetscBool)((PetscInt)how - CUT_X < g->dim && g->size[how - CUT_X] >= PetscGlobalSize);
   } else if (how != DECIDED) PetscCall(GridDistribute(g, possible));
   g->uneven = (PetscBool)(how == UNEVEN || how == THIN);
   g->thin   = (PetscBool)(how == THIN);
@@ -93,15 +91,13 @@ static PetscErrorCode Iterations(const Grid *g, const char prefix[], PetscInt *i
 /* On one process */
 static PetscErrorCode Reference(const Grid *g, PetscInt *its)
 {
-  Grid        alone = *g;
-  PetscMPIInt rank;
+  Grid alone = *g;
 
   PetscFunctionBeginUser;
   alone.alone    = PETSC_TRUE;
   alone.uneven   = PETSC_FALSE;
   alone.nproc[0] = 0;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (rank == 0) PetscCall(Iterations(&alone, NULL, its));
+  if (PetscGlobalRank == 0) PetscCall(Iterations(&alone, NULL, its));
   PetscCallMPI(MPI_Bcast(its, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
   PetscFunctionReturn(0);
 }
@@ -234,11 +230,9 @@ static PetscErrorCode Single(void)
   const char *const claims[]  = {"structured", "levels of PCMG", "levels of PCMG, a matrix of type aij",
                                  "a coarsest solver that is Jacobi's method is Jacobi's method",
                                  "one that is conjugate gradients"};
-  PetscMPIInt       nprocs;
   PetscInt          its[2];
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
   for (int i = 0; i < 5; i++) {
     PetscBool good = PETSC_TRUE, is = PETSC_FALSE;
 
@@ -265,7 +259,7 @@ static PetscErrorCode Single(void)
         PetscCall(MatScale(s.A, 2.0));
       }
       PetscCall(MatGetNullSpace(s.A, &left));
-      PetscCall(CoarseIs(s.ksp, "a_", "mg_coarse_", i >= 3 ? PCJACOBI : nprocs > 1 ? PCREDUNDANT : PCLU, &is));
+      PetscCall(CoarseIs(s.ksp, "a_", "mg_coarse_", i >= 3 ? PCJACOBI : PetscGlobalSize > 1 ? PCREDUNDANT : PCLU, &is));
       good = (PetscBool)(good && is && its[0] == its[1] && (i == 3 ? its[0] > 20 : its[0] == 1) &&
                          (left != NULL) == attach);
       if (!good)
@@ -374,7 +368,6 @@ static PetscErrorCode Product(const Grid *g, KSP ksp, Vec x, PetscReal *product,
 {
   DM           da;
   Mat          A;
-  PC           pc;
   Vec          y, Mx, My;
   PetscScalar  a, b;
   MatNullSpace constants;
@@ -382,13 +375,12 @@ static PetscErrorCode Product(const Grid *g, KSP ksp, Vec x, PetscReal *product,
   PetscFunctionBeginUser;
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatGetDM(A, &da));
-  PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(DuplicateVec(x, &y, &Mx, &My));
   PetscCall(GridFill(g, da, 9, y));
   PetscCall(MatGetNullSpace(A, &constants));
   if (constants) PetscCall(MatNullSpaceRemove(constants, y));
-  PetscCall(PCApply(pc, x, Mx));
-  PetscCall(PCApplyTranspose(pc, y, My));
+  PetscCall(PCApply(PCOf(ksp), x, Mx));
+  PetscCall(PCApplyTranspose(PCOf(ksp), y, My));
   PetscCall(VecDot(Mx, y, &a));
   PetscCall(VecDot(x, My, &b));
   *product = PetscRealPart(a);
@@ -405,23 +397,19 @@ typedef struct {
 
 static PetscErrorCode SolveAlone(PetscBool leaks, Alone *alone)
 {
-  Grid        g;
-  DM          da;
-  Mat         A;
-  Vec         b, x;
-  KSP         ksp;
-  PC          pc;
-  PetscMPIInt rank;
-  PetscBool   adjoint;
+  Grid      g;
+  DM        da;
+  Mat       A;
+  Vec       b, x;
+  KSP       ksp;
+  PetscBool adjoint;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (rank == 0) {
+  if (PetscGlobalRank == 0) {
     PetscCall(CreateGathered(MATSTENCIL, leaks, PETSC_TRUE, &g, &da, &A, &b, &x));
     PetscCall(CreateSolver(A, "b_", "", &ksp));
     PetscCall(Solve(ksp, b, x, &alone->its));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCMGGetLevels(pc, &alone->nlevels));
+    PetscCall(PCMGGetLevels(PCOf(ksp), &alone->nlevels));
     PetscCall(Product(&g, ksp, b, &alone->product, &adjoint));
     PetscCall(DestroyGathered(&ksp, &da, &A, &b, &x));
   }
@@ -433,19 +421,16 @@ static PetscErrorCode SolveAlone(PetscBool leaks, Alone *alone)
 
 static PetscErrorCode CompareAlone(const Grid *g, KSP ksp, Vec b, PetscInt its, PetscBool leaks, PetscInt gathers)
 {
-  PetscMPIInt nprocs, smallest = 0, attached;
+  PetscMPIInt smallest = 0, attached;
   PetscInt    nlevels, ngathers, kappa[2];
   PetscReal   product;
   PetscBool   adjoint = PETSC_FALSE, good;
-  PC          pc;
-  Alone       alone = {0, 0, 0};
+  Alone       alone   = {0, 0, 0};
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
   PetscCall(SolveAlone(leaks, &alone));
   PetscCall(CountLevels(ksp, &nlevels, &ngathers, &smallest, &kappa[1], &attached));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCKCycleGetKappa(pc, &kappa[0]));
+  PetscCall(PCKCycleGetKappa(PCOf(ksp), &kappa[0]));
   good = (PetscBool)(nlevels == alone.nlevels && its > 0 && PetscAbs(its - alone.its) <= 1 && kappa[0] == kappa[1]);
   PetscCall(Claim(good, "  levels, kappa and iterations of one process"));
   if (!good)
@@ -453,7 +438,7 @@ static PetscErrorCode CompareAlone(const Grid *g, KSP ksp, Vec b, PetscInt its, 
                           "  %" PetscInt_FMT " and %" PetscInt_FMT " levels, %" PetscInt_FMT " and %" PetscInt_FMT
                           " iterations\n",
                           nlevels, alone.nlevels, its, alone.its));
-  PetscCall(Claim(nprocs == 1 || (smallest == 1 && ngathers >= 1 && (!gathers || ngathers == gathers)),
+  PetscCall(Claim(PetscGlobalSize == 1 || (smallest == 1 && ngathers >= 1 && (!gathers || ngathers == gathers)),
                   "  gathered as often as it should be, in the end on one process"));
   PetscCall(Claim(leaks != (PetscBool)attached, "  a null space is known to all levels, and to none without one"));
   PetscCall(Product(g, ksp, b, &product, &adjoint));
@@ -503,17 +488,15 @@ static PetscErrorCode GatherWith(const char what[], PetscBool leaks, PetscInt ga
 
 static PetscErrorCode Gather(void)
 {
-  PetscMPIInt nprocs;
-  PetscInt    halvings = 0;
+  PetscInt halvings = 0;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
   PetscCall(GatherWith("gathered as by default", PETSC_FALSE, 0));
   PetscCall(GatherWith("with leaks", PETSC_TRUE, 0));
   PetscCall(PetscOptionsInsertString(NULL, "-b_pc_kcycle_kappa 2"));
   PetscCall(GatherWith("the F-cycle", PETSC_FALSE, 0));
   PetscCall(PetscOptionsClearValue(NULL, "-b_pc_kcycle_kappa"));
-  for (PetscMPIInt n = nprocs; n > 1; n /= 2) halvings++;
+  for (PetscMPIInt n = PetscGlobalSize; n > 1; n /= 2) halvings++;
   PetscCall(PetscOptionsInsertString(NULL, "-b_mg_gather_pc_telescope_reduction_factor 2"));
   PetscCall(GatherWith("gathered step by step", PETSC_FALSE, halvings));
   PetscFunctionReturn(0);

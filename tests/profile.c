@@ -88,7 +88,6 @@ static PetscErrorCode ProfileText(PC pc, char **text)
 static PetscErrorCode Case(const char name[], PetscInt kappa, PetscBool ours, PetscBool single)
 {
   PoissonSolver s;
-  PetscMPIInt   rank;
   PetscBool     adds = PETSC_TRUE, fit = PETSC_TRUE, has, fused;
   char         *text;
 
@@ -98,7 +97,6 @@ static PetscErrorCode Case(const char name[], PetscInt kappa, PetscBool ours, Pe
   s.p.n          = ours ? 513 : 257;
   s.p.scale      = 1;
   s.p.anisotropy = 1;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(PoissonSolverCreate(PETSC_COMM_WORLD, KSPRICHARDSON, &s));
   PetscCall(PCKCycleSetKappa(s.pc, kappa));
   PetscCall(PCKCycleSetProcEqLim(s.pc, 0));
@@ -114,7 +112,7 @@ static PetscErrorCode Case(const char name[], PetscInt kappa, PetscBool ours, Pe
   for (int i = 0; i < CYCLES; i++) PetscCall(PCApply(s.pc, s.b, s.x));
   PetscCall(ViewHas(s.pc, "fused", &fused));
   PetscCall(ProfileText(s.pc, &text));
-  if (rank == 0) {
+  if (PetscGlobalRank == 0) {
     PetscCall(AddsUp(text, &adds));
     PetscCall(CallsFit(s.pc, text, fused, &fit));
   }

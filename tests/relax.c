@@ -575,17 +575,14 @@ static PetscErrorCode Symmetry(void)
 
 int main(int argc, char **argv)
 {
-  PetscInt  first = 0, cases = 150;
-  PetscBool norms = PETSC_FALSE, seams = PETSC_FALSE;
+  PetscInt first = 0, cases = 150;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-norms", &norms, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-seams", &seams, NULL));
-  if (seams) PetscCall(Seams());
-  else if (norms) {
+  if (Given("-seams")) PetscCall(Seams());
+  else if (Given("-norms")) {
     PetscCall(Norms());
     PetscCall(Refusals());
     PetscCall(Symmetry());

@@ -118,16 +118,14 @@ static PetscErrorCode Judge(Problem *problem, KSP ksp, Vec b, Vec x, PetscBool *
   Mat                A;
   PetscReal          residual;
   PetscBool          kernel = PETSC_FALSE, solver = PETSC_FALSE;
-  PC                 pc;
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(RelativeResidual(A, b, x, &residual));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(ViewHas(pc, problem->kernel, &kernel));
-  PetscCall(ViewHas(pc, problem->solver, &solver));
+  PetscCall(ViewHas(PCOf(ksp), problem->kernel, &kernel));
+  PetscCall(ViewHas(PCOf(ksp), problem->solver, &solver));
   *good = (PetscBool)(reason > 0 && its <= MAX_ITS && residual < 1e-5 && kernel && solver);
   PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " iterations, true residual %g\n", its, (double)residual));
   if (*good) PetscFunctionReturn(0);
@@ -144,7 +142,6 @@ static PetscErrorCode Solve(Problem *problem, PetscBool *good)
 {
   DM  da;
   KSP ksp;
-  PC  pc;
   Vec b, consistent, x;
 
   PetscFunctionBeginUser;
@@ -155,8 +152,7 @@ static PetscErrorCode Solve(Problem *problem, PetscBool *good)
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, problem->scaling == ROWS ? KSPGMRES : KSPCG));
   PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-300, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCSetType(PCOf(ksp), PCKCYCLE));
   PetscCall(SetOperators(problem, da, ksp));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(DMCreateGlobalVector(da, &b));
@@ -428,7 +424,6 @@ static PetscErrorCode DestroyCells(Cells *c)
 
 static PetscErrorCode SolveCells(Cells *c)
 {
-  PC pc;
 
   PetscFunctionBeginUser;
   PetscCall(CreateCells(c));
@@ -437,8 +432,7 @@ static PetscErrorCode SolveCells(Cells *c)
   PetscCall(KSPGetIterationNumber(c->ksp, &c->its));
   PetscCall(KSPGetConvergedReason(c->ksp, &c->reason));
   PetscCall(RelativeResidual(c->A, c->rest, c->x, &c->residual));
-  PetscCall(KSPGetPC(c->ksp, &pc));
-  PetscCall(ViewHas(pc, "is not in the range", &c->told));
+  PetscCall(ViewHas(PCOf(c->ksp), "is not in the range", &c->told));
   PetscCall(DestroyCells(c));
   PetscFunctionReturn(0);
 }
@@ -550,22 +544,18 @@ static PetscErrorCode Transport(void)
 
 int main(int argc, char **argv)
 {
-  Problem   problem = {0};
-  PetscBool other = PETSC_FALSE, gamg = PETSC_FALSE, cells = PETSC_FALSE;
+  Problem problem = {0};
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&problem.p));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-other", &other, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-gamg", &gamg, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-cells", &cells, NULL));
-  if (cells) {
+  if (Given("-cells")) {
     PetscCall(RowsTimesAnything());
     PetscCall(ClosedParts());
     PetscCall(Transport());
     PetscCall(Inconsistent());
-  } else if (gamg) PetscCall(LevelsOfGAMG(&problem));
-  else if (other) PetscCall(OtherKernel(&problem));
+  } else if (Given("-gamg")) PetscCall(LevelsOfGAMG(&problem));
+  else if (Given("-other")) PetscCall(OtherKernel(&problem));
   else PetscCall(ConstantKernel(&problem));
   PetscCall(PetscFinalize());
   return 0;

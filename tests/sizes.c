@@ -169,20 +169,18 @@ static PetscErrorCode Unfit(const Poisson *p, PetscBool *unfit)
 
 static PetscErrorCode Examine(const Poisson *p, const PetscInt n[], PetscBool cube, Findings *f)
 {
-  Outcome     outcome;
-  char        words[ERROR_LENGTH];
-  PetscMPIInt size;
-  PetscBool   coarsens = PETSC_FALSE, good = PETSC_TRUE, unfit, compare = PETSC_TRUE;
+  Outcome   outcome;
+  char      words[ERROR_LENGTH];
+  PetscBool coarsens = PETSC_FALSE, good = PETSC_TRUE, unfit, compare = PETSC_TRUE;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(Unfit(p, &unfit));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-compare", &compare, NULL));
   PetscCall(Try(p, n, &outcome, words));
   if (outcome == WORKS) f->works++;
   if (outcome == REFUSED) f->refused++;
   if (outcome == FAILED) f->sound = PETSC_FALSE;
-  if (outcome == REFUSED && size == 1) {
+  if (outcome == REFUSED && PetscGlobalSize == 1) {
     if (compare && !unfit) PetscCall(PETScCoarsens(p, n, &coarsens));
     if (coarsens) f->justified = PETSC_FALSE;
     if (cube) PetscCall(FollowAdvice(p, words, &good));
@@ -277,13 +275,11 @@ static PetscErrorCode NumbersOfLevels(Poisson *p)
                   {2, POINTS, {65, 9, 1}, {4, 4, 4, 4}},    {2, CELLS, {40, 40, 1}, {4, 4, 4, 4}},
                   {2, PERIODIC, {24, 12, 1}, {3, 3, 3, 3}}, {3, POINTS, {33, 17, 5}, {3, 3, 3, 3}},
                   {3, CELLS, {32, 16, 8}, {3, 3, 3, 3}},    {3, PERIODIC, {12, 12, 12}, {3, 3, 3, 3}}};
-  PetscMPIInt size;
-  char        claim[128];
+  char claim[128];
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(expected); i++) {
-    const PetscInt *n = expected[i].n, wanted = expected[i].nlevels[size == 8 ? 3 : size / 2];
+    const PetscInt *n = expected[i].n, wanted = expected[i].nlevels[PetscGlobalSize == 8 ? 3 : PetscGlobalSize / 2];
     PetscInt        nlevels = 0;
 
     p->dim      = expected[i].dim;
@@ -302,17 +298,15 @@ static PetscErrorCode NumbersOfLevels(Poisson *p)
 
 int main(int argc, char **argv)
 {
-  Poisson   p;
-  PetscInt  last   = 40;
-  PetscBool levels = PETSC_FALSE;
+  Poisson  p;
+  PetscInt last = 40;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-last", &last, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-levels", &levels, NULL));
-  if (levels) PetscCall(NumbersOfLevels(&p));
-  for (PetscInt kind = 0; kind < NUM_KINDS && !levels; kind++) {
+  if (Given("-levels")) PetscCall(NumbersOfLevels(&p));
+  for (PetscInt kind = 0; kind < NUM_KINDS && !Given("-levels"); kind++) {
     Findings f = {0, 0, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE};
 
     p.periodic = (PetscBool)(kind == PERIODIC);

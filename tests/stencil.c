@@ -124,11 +124,9 @@ static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscInt kind, PetscBoo
   const PetscInt       sizes[]      = {1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 23, 31, 33};
   const DMBoundaryType boundaries[] = {DM_BOUNDARY_NONE, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_PERIODIC};
   const PetscInt       number_of[4] = {0, 14, 14, 9};
-  PetscMPIInt          nprocs;
   PetscInt             rest;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &nprocs));
   c->number = number;
   c->dim    = 1 + Choose(c, 0, 3);
   for (PetscInt d = 0; d < 3; d++) {
@@ -142,7 +140,7 @@ static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscInt kind, PetscBoo
   c->uneven    = (PetscBool)Choose(c, 10, 2);
   c->kind      = kind >= 0 ? (Kind)kind : (Kind)Choose(c, 11, NUM_KINDS);
   c->way       = (Way)Choose(c, 12, NUM_WAYS);
-  rest         = nprocs;
+  rest         = PetscGlobalSize;
   for (PetscInt t = 0; rest % 2 == 0 && t < 50; t++) {
     const PetscInt d = Choose(c, 20 + t, c->dim);
 
@@ -729,23 +727,21 @@ static PetscErrorCode SetRowsFrom(Mat all, PetscInt first, PetscInt end, PetscSc
 static PetscErrorCode RowsOfOthers(const Case *c, Mat A, Mat B, PetscBool *equal)
 {
   const PetscInt *ranges;
-  PetscMPIInt     rank, size;
   PetscInt        N;
   Mat             B0, *all;
   IS              is;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(MatGetOwnershipRanges(A, &ranges));
   PetscCall(MatGetSize(A, &N, NULL));
   PetscCall(ISCreateStride(PETSC_COMM_SELF, N, 0, 1, &is));
   PetscCall(MatCreateSubMatrices(A, 1, &is, &is, MAT_INITIAL_MATRIX, &all));
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &B0));
-  PetscCall(SetRowsFrom(all[0], ranges[(rank + 1) % size], ranges[(rank + 1) % size + 1], 1, INSERT_VALUES, B0));
+  PetscCall(SetRowsFrom(all[0], ranges[(PetscGlobalRank + 1) % PetscGlobalSize],
+                        ranges[(PetscGlobalRank + 1) % PetscGlobalSize + 1], 1, INSERT_VALUES, B0));
   PetscCall(SameProducts(c, A, B0, equal));
   PetscCall(MatZeroEntries(B0));
-  PetscCall(SetRowsFrom(all[0], 0, N, 1. / size, ADD_VALUES, B0));
+  PetscCall(SetRowsFrom(all[0], 0, N, 1. / PetscGlobalSize, ADD_VALUES, B0));
   if (*equal) PetscCall(SameProducts(c, A, B0, equal));
   PetscCall(MatSetOption(B0, MAT_IGNORE_OFF_PROC_ENTRIES, PETSC_TRUE));
   PetscCall(MatZeroEntries(B0));
@@ -880,16 +876,14 @@ static PetscErrorCode Refused(Refusal which, DM *da, Mat *A)
 {
   PetscInt    row = 0, col = 1;
   PetscScalar one = 1;
-  PetscMPIInt rank;
   Mat         other;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(RefusedMatrix(which, da, A));
   if (which == OUTSIDE_STAR) col = 6;
   if (which == OUTSIDE_BOX) col = 7;
   if (which == OTHERS_BARRED) PetscCall(MatSetOption(*A, MAT_NO_OFF_PROC_ENTRIES, PETSC_TRUE));
-  if (which == OTHERS_BARRED || which == OTHERS_MIXED) row = col = rank ? 0 : 37;
+  if (which == OTHERS_BARRED || which == OTHERS_MIXED) row = col = PetscGlobalRank ? 0 : 37;
   if (which == TRANSPOSE_REUSED) {
     PetscCall(MatConvert(*A, MATAIJ, MAT_INITIAL_MATRIX, &other));
     PetscCall(MatTransposeSetPrecursor(*A, other));
@@ -899,8 +893,8 @@ static PetscErrorCode Refused(Refusal which, DM *da, Mat *A)
     PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
     col = 2;
   }
-  if (!rank || which == OTHERS_MIXED)
-    PetscCall(MatSetValues(*A, 1, &row, 1, &col, &one, rank ? ADD_VALUES : INSERT_VALUES));
+  if (!PetscGlobalRank || which == OTHERS_MIXED)
+    PetscCall(MatSetValues(*A, 1, &row, 1, &col, &one, PetscGlobalRank ? ADD_VALUES : INSERT_VALUES));
   if (which != NO_STENCIL && which != OTHERS_MIXED) PetscFunctionReturn(0);
   PetscCall(AssembleMat(*A));
   PetscCall(MatConvert(*A, MATSTENCIL, MAT_INPLACE_MATRIX, A));
@@ -931,15 +925,13 @@ int main(int argc, char **argv)
 {
   PetscInt  first = 0, cases = 60, kind = -1, done = 0;
   PetscBool all[NUM_PROPERTIES];
-  PetscBool errors = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-first", &first, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-kind", &kind, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-errors", &errors, NULL));
-  if (errors) {
+  if (Given("-errors")) {
     PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* PETSc forgets what it was making when an error came */
     PetscCall(ShowErrors());
     PetscCall(PetscFinalize());

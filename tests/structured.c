@@ -61,11 +61,9 @@ static PetscErrorCode SolveCreate(const Grid *g, MatType type, const char prefix
 
 static PetscErrorCode SolveRun(Solve *s)
 {
-  PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(s->ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCSetType(PCOf(s->ksp), PCKCYCLE));
   PetscCall(KSPMonitorCancel(s->ksp));
   PetscCall(KSPMonitorSet(s->ksp, KeepResiduals, &s->residuals, NULL));
   PetscCall(KSPSetFromOptions(s->ksp));
@@ -250,15 +248,13 @@ static PetscErrorCode NoMonitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx
 
 static PetscErrorCode KeepApart(Solve *s)
 {
-  PC       pc;
   PetscInt nlevels;
   KSP      smoother;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPGetPC(s->ksp, &pc));
-  PetscCall(PCMGGetLevels(pc, &nlevels));
+  PetscCall(PCMGGetLevels(PCOf(s->ksp), &nlevels));
   for (PetscInt l = 1; l < nlevels; l++) {
-    PetscCall(PCMGGetSmoother(pc, l, &smoother));
+    PetscCall(PCMGGetSmoother(PCOf(s->ksp), l, &smoother));
     PetscCall(KSPMonitorSet(smoother, NoMonitor, NULL, NULL));
   }
   PetscCall(MatScale(s->A, 1.0));
@@ -483,12 +479,10 @@ static PetscErrorCode ThinCreate(PetscInt n, DM *da, Mat *A)
 {
   PetscInt      owned[2] = {1, n - 1};
   DMDALocalInfo info;
-  PetscMPIInt   size;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, size, 1, 1, 1,
-                         size == 2 ? owned : NULL, NULL, da));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PetscGlobalSize,
+                         1, 1, 1, PetscGlobalSize == 2 ? owned : NULL, NULL, da));
   PetscCall(DMSetUp(*da));
   PetscCall(DMSetMatType(*da, MATAIJ));
   PetscCall(DMCreateMatrix(*da, A));

@@ -14,6 +14,23 @@ static inline PetscErrorCode TestInitialize(int *argc, char ***argv, const char 
   PetscFunctionReturn(0);
 }
 
+/* Is an option given, and not as false? */
+static inline PetscBool Given(const char name[])
+{
+  PetscBool given = PETSC_FALSE;
+
+  PetscCallAbort(PETSC_COMM_SELF, PetscOptionsGetBool(NULL, NULL, name, &given, NULL));
+  return given;
+}
+
+static inline PC PCOf(KSP ksp)
+{
+  PC pc = NULL;
+
+  PetscCallAbort(PETSC_COMM_SELF, KSPGetPC(ksp, &pc));
+  return pc;
+}
+
 /* One claim, one line */
 static inline PetscErrorCode Claim(int holds, const char claim[])
 {

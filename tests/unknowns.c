@@ -126,7 +126,6 @@ static PetscErrorCode Solve(Equations *s, PCKCycleHierarchyType hierarchy, Petsc
   PetscInt              its;
   PetscReal             norm[2];
   PetscBool             show = PETSC_FALSE;
-  PC                    pc;
 
   PetscFunctionBeginUser;
   PetscCall(Assemble(s));
@@ -135,8 +134,7 @@ static PetscErrorCode Solve(Equations *s, PCKCycleHierarchyType hierarchy, Petsc
   PetscCall(KSPSolve(s->ksp, s->b, s->x));
   PetscCall(KSPGetConvergedReason(s->ksp, &reason));
   PetscCall(KSPGetIterationNumber(s->ksp, &its));
-  PetscCall(KSPGetPC(s->ksp, &pc));
-  PetscCall(PCKCycleGetHierarchy(pc, &is));
+  PetscCall(PCKCycleGetHierarchy(PCOf(s->ksp), &is));
   PetscCall(VecNorm(s->r, NORM_2, &norm[0]));
   PetscCall(VecAXPY(s->x, -1, s->r));
   PetscCall(VecNorm(s->x, NORM_2, &norm[1]));
@@ -169,7 +167,6 @@ static PetscErrorCode Right(PetscReal size, const char claim[])
   PetscBool          warns = PETSC_FALSE;
   PetscErrorCode     ierr;
   Equations          s;
-  PC                 pc;
 
   PetscFunctionBeginUser;
   PetscCall(CreateClosed(&s));
@@ -177,13 +174,12 @@ static PetscErrorCode Right(PetscReal size, const char claim[])
   PetscCall(MatNullSpaceRemove(constants, s.b));
   PetscCall(VecNormalize(s.b, NULL));
   PetscCall(VecShift(s.b, size / PetscSqrtReal(s.n[0] * s.n[1] * (PetscReal)s.n[2])));
-  PetscCall(KSPGetPC(s.ksp, &pc));
-  PetscCall(PCKCycleSetCheck(pc, PETSC_TRUE));
+  PetscCall(PCKCycleSetCheck(PCOf(s.ksp), PETSC_TRUE));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = KSPSolve(s.ksp, s.b, s.x);
   PetscCall(PetscPopErrorHandler());
   PetscCall(KSPGetConvergedReason(s.ksp, &reason));
-  PetscCall(ViewHas(pc, "warning: KSP converged by its norm", &warns));
+  PetscCall(ViewHas(PCOf(s.ksp), "warning: KSP converged by its norm", &warns));
   PetscCall(MatMult(s.A, s.x, s.r));
   PetscCall(VecAYPX(s.r, -1, s.b));
   PetscCall(VecNorm(s.r, NORM_2, &norm[0]));
@@ -264,15 +260,14 @@ static PetscErrorCode Named(void)
 int main(int argc, char **argv)
 {
   Equations s;
-  PC        pc;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(Create(2, &s));
-  PetscCall(KSPGetPC(s.ksp, &pc));
   Transport(&s, 50);
   PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 10, "a pressure and what it transports, one by one"));
-  PetscCall(ClaimView(pc, "grids for all unknowns together do not suit them", PETSC_TRUE, "the view says why"));
+  PetscCall(
+      ClaimView(PCOf(s.ksp), "grids for all unknowns together do not suit them", PETSC_TRUE, "the view says why"));
   s.kind[0].reaction = 1e-3;
   PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 10, "other values of hardly another operator"));
   s.kind[0].jump         = 1;

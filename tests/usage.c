@@ -101,12 +101,10 @@ static PetscErrorCode OneDM(void)
 static PetscErrorCode Communicators(void)
 {
   char          world[64], other[64];
-  PetscMPIInt   rank;
   MPI_Comm      comm;
   PoissonSolver s;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCall(Create(PETSC_COMM_WORLD, 17, 1, NULL, &s));
   PetscCall(PoissonSolverSolve(&s, sizeof(world), world));
   PetscCall(PoissonSolverDestroy(&s));
@@ -116,11 +114,11 @@ static PetscErrorCode Communicators(void)
   PetscCall(ClaimSame(world, other, PETSC_TRUE, "on a copy of the communicator"));
   PetscCall(PoissonSolverDestroy(&s));
   PetscCallMPI(MPI_Comm_free(&comm));
-  PetscCall(Create(PETSC_COMM_SELF, 17 + 4 * rank, 1, NULL, &s));
+  PetscCall(Create(PETSC_COMM_SELF, 17 + 4 * PetscGlobalRank, 1, NULL, &s));
   PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
   PetscCall(PoissonSolverDestroy(&s));
-  PetscCallMPI(MPI_Comm_split(PETSC_COMM_WORLD, rank % 2, rank, &comm));
-  PetscCall(Create(comm, 17 + 16 * (rank % 2), 1, NULL, &s));
+  PetscCallMPI(MPI_Comm_split(PETSC_COMM_WORLD, PetscGlobalRank % 2, PetscGlobalRank, &comm));
+  PetscCall(Create(comm, 17 + 16 * (PetscGlobalRank % 2), 1, NULL, &s));
   PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
   PetscCall(PoissonSolverDestroy(&s));
   PetscCallMPI(MPI_Comm_free(&comm));
@@ -234,19 +232,17 @@ typedef enum {
 static PetscErrorCode GiveMisfit(Misfit which, PoissonSolver *s)
 {
   const PetscInt uneven[2] = {25, 8};
-  PetscMPIInt    size;
   DM             da;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (which != OTHER_GRID_OF_MATRIX) PetscCall(MatSetDM(s->A, NULL));
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
                          which == OTHER_SIZE             ? 31
                          : which == OTHER_GRID_OF_MATRIX ? 1089 / 11
                                                          : 33,
                          which == OTHER_GRID_OF_MATRIX ? 11 : 33, which == OTHER_LAYOUT ? 1 : PETSC_DECIDE,
-                         which == OTHER_LAYOUT ? size : PETSC_DECIDE, which == OTHER_DOF ? 2 : 1, 1, NULL,
-                         which == OTHER_LAYOUT && size == 2 ? uneven : NULL, &da));
+                         which == OTHER_LAYOUT ? PetscGlobalSize : PETSC_DECIDE, which == OTHER_DOF ? 2 : 1, 1, NULL,
+                         which == OTHER_LAYOUT && PetscGlobalSize == 2 ? uneven : NULL, &da));
   PetscCall(DMSetUp(da));
   PetscCall(KSPSetDM(s->ksp, da));
   PetscCall(KCycleKSPSetDMInactive(s->ksp));
@@ -352,12 +348,10 @@ static PetscErrorCode NumberOfLevels(void)
 
 int main(int argc, char **argv)
 {
-  PetscBool misfits = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-misfits", &misfits, NULL));
-  if (misfits) PetscCall(Misfits());
+  if (Given("-misfits")) PetscCall(Misfits());
   else {
     PetscCall(Reset());
     PetscCall(AnotherType());

@@ -93,12 +93,11 @@ static PetscErrorCode CheckTable(const char text[], PetscInt n, PetscInt kappa, 
 
 static PetscErrorCode Table(Problem *s)
 {
-  const PetscInt kappa[] = {1, 2, 3, 4, 5, PC_KCYCLE_KAPPA_W};
-  PetscMPIInt    rank, good = 1;
+  const PetscInt kappa[]    = {1, 2, 3, 4, 5, PC_KCYCLE_KAPPA_W};
+  PetscMPIInt    good       = 1;
   PetscBool      structured = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   for (PetscInt i = 0; i < 6; i++) {
     char     *text;
     PetscBool right = PETSC_TRUE;
@@ -107,7 +106,7 @@ static PetscErrorCode Table(Problem *s)
     PetscCall(PCSetUp(s->pc));
     PetscCall(ViewText(s->pc, &text));
     PetscCall(IsStructured(s->pc, &structured));
-    if (!rank) PetscCall(CheckTable(text, s->p.n, kappa[i], structured, &right));
+    if (!PetscGlobalRank) PetscCall(CheckTable(text, s->p.n, kappa[i], structured, &right));
     if (!right) good = 0;
     if (!right) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s\n", text));
     free(text);
@@ -220,15 +219,13 @@ static PetscErrorCode Log(Problem *s)
 
 int main(int argc, char **argv)
 {
-  Problem   s = {0};
-  PetscBool log;
+  Problem s = {0};
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&s.p));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-pc_mg_log", &log));
-  if (log) PetscCall(PetscLogDefaultBegin());
-  if (log) PetscCall(Log(&s));
+  if (Given("-pc_mg_log")) PetscCall(PetscLogDefaultBegin());
+  if (Given("-pc_mg_log")) PetscCall(Log(&s));
   else {
     PetscCall(Words(&s));
     PetscCall(Table(&s));

@@ -79,7 +79,6 @@ static PetscErrorCode CreateMatrix(Problem *p, DM *da, Mat *A)
 
 static PetscErrorCode CreateSolver(Mat A, KSPType type, KSP *ksp)
 {
-  PC pc;
 
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
@@ -87,8 +86,7 @@ static PetscErrorCode CreateSolver(Mat A, KSPType type, KSP *ksp)
   PetscCall(KSPSetType(*ksp, type));
   PetscCall(KSPSetPCSide(*ksp, PC_RIGHT));
   PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(PCSetType(PCOf(*ksp), PCKCYCLE));
   PetscFunctionReturn(0);
 }
 

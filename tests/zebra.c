@@ -260,7 +260,6 @@ static PetscErrorCode Compare(const Problem *p, DM da, Vec v, PetscReal (*f)(con
 static PetscErrorCode Relax(Mat A, const char type[], PetscBool guess, Vec b, Vec x)
 {
   KSP ksp;
-  PC  pc;
 
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
@@ -269,9 +268,8 @@ static PetscErrorCode Relax(Mat A, const char type[], PetscBool guess, Vec b, Ve
   PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
   PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 2));
   PetscCall(KSPSetInitialGuessNonzero(ksp, guess));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCRELAX));
-  PetscCall(PCRelaxSetType(pc, type));
+  PetscCall(PCSetType(PCOf(ksp), PCRELAX));
+  PetscCall(PCRelaxSetType(PCOf(ksp), type));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPDestroy(&ksp));
@@ -519,19 +517,13 @@ static PetscErrorCode TestWide(PetscInt dim, PetscInt n, const char type[])
 
 int main(int argc, char **args)
 {
-  PetscBool small = PETSC_FALSE, solve = PETSC_FALSE, planes = PETSC_FALSE, wide = PETSC_FALSE, thin = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &args, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &solve, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-planes", &planes, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-wide", &wide, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-thin", &thin, NULL));
-  if (planes || thin) PetscCall(TestPlanes(thin));
-  else if (small) PetscCall(TestSmall());
-  else if (solve) PetscCall(TestSolve());
-  else if (wide) {
+  if (Given("-planes") || Given("-thin")) PetscCall(TestPlanes(Given("-thin")));
+  else if (Given("-small")) PetscCall(TestSmall());
+  else if (Given("-solve")) PetscCall(TestSolve());
+  else if (Given("-wide")) {
     PetscCall(TestWide(2, 801, "zebra_y"));
     PetscCall(TestWide(2, 801, "alternating"));
     PetscCall(TestWide(3, 41, "zebra_y"));
