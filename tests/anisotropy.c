@@ -78,9 +78,7 @@ static PetscErrorCode Iterations(const Stretched *s, DM da, KSP ksp, PetscInt *i
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(PoissonFill(&s->poisson, da, b));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(SolveSystem(ksp, b, x, its, &reason));
   if (reason < 0) *its = 500;
   PetscCall(DestroyAll(&b, &x));
   PetscFunctionReturn(0);

@@ -96,8 +96,7 @@ static PetscErrorCode Solve(const Context *c, DM da, KSP ksp, Residuals *residua
   PetscCall(PoissonFill(&c->p, da, b));
   PetscCall(KSPMonitorCancel(ksp));
   PetscCall(KSPMonitorSet(ksp, KeepResiduals, residuals, NULL));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(SolveSystem(ksp, b, x, NULL, &reason));
   if (reason < 0) residuals->length = 0;
   PetscCall(DestroyAll(&b, &x));
   PetscFunctionReturn(0);

@@ -62,12 +62,7 @@ static PetscErrorCode Create(const Wall *w, Mat *A)
   DM       da;
 
   PetscFunctionBeginUser;
-  if (w->dim == 3)
-    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX,
-                           w->n, w->n, w->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
-  else
-    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, w->n, w->n,
-                           PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, w->dim, (PetscInt[]){w->n, w->n, w->n}, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, A));
@@ -156,9 +151,7 @@ static PetscErrorCode TestCycles(Mat A, PCKCyclePrecisionType precision)
     PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 1000));
     PetscCall(PCKCycleSetPrecision(pc, precision));
     PetscCall(KSPSetFromOptions(ksp));
-    PetscCall(KSPSolve(ksp, b, x));
-    PetscCall(KSPGetConvergedReason(ksp, &reason));
-    PetscCall(KSPGetIterationNumber(ksp, &its[off]));
+    PetscCall(SolveSystem(ksp, b, x, &its[off], &reason));
     if (reason <= 0) its[off] = 1000 + (int)reason;
     PetscCall(KSPDestroy(&ksp));
   }

@@ -63,9 +63,7 @@ static PetscErrorCode Solve(const Problem *p, KSP ksp, Mat A, const char claim[]
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(PoissonFill(&other, da, x));
   PetscCall(MatMult(A, x, b));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(SolveSystem(ksp, b, x, &its, &reason));
   PetscCall(RelativeResidual(A, b, x, &residual));
   good = (PetscBool)(reason > 0 && its <= MAX_ITS && residual < 1e-6);
   if (!good)
@@ -85,8 +83,7 @@ static PetscErrorCode SolveInconsistent(KSP ksp, Mat A)
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(SolveSystem(ksp, b, x, NULL, &reason));
   PetscCall(Claim(reason < 0, "  a right side without a solution does not converge"));
   PetscCall(DestroyAll(&x, &b));
   PetscFunctionReturn(0);

@@ -51,8 +51,7 @@ static PetscErrorCode CreateLevels(const Problem *p, const char options[], DM *d
   PetscInt s[2], n[2];
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, p->size[0],
-                         p->size[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, 2, (PetscInt[]){p->size[0], p->size[1]}, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, da));
   PetscCall(DMSetMatType(*da, MATSTENCIL));
   PetscCall(DMSetUp(*da));
   PetscCall(DMCreateMatrix(*da, &A));

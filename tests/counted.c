@@ -66,8 +66,7 @@ static PetscErrorCode Solve(const char options[], Mat A, Vec b, Vec x, PetscInt 
   PetscCall(KSPSetFromOptions(ksp));
   for (int i = 0; i < NSOLVES; i++) {
     PetscCall(KSPSetTolerances(ksp, PetscPowReal(10, -1 - 0.3 * i), PETSC_DEFAULT, PETSC_DEFAULT, 200));
-    PetscCall(KSPSolve(ksp, b, x));
-    PetscCall(KSPGetIterationNumber(ksp, &its[i]));
+    PetscCall(SolveSystem(ksp, b, x, &its[i], NULL));
   }
   PetscCall(KSPDestroy(&ksp));
   PetscCall(PetscOptionsPop());

@@ -444,9 +444,7 @@ static PetscErrorCode Iterations(KSP ksp, Vec b, PetscInt *its)
 
   PetscFunctionBeginUser;
   PetscCall(VecDuplicate(b, &x));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(SolveSystem(ksp, b, x, its, &reason));
   if (reason < 0) *its = -1;
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(0);

@@ -29,8 +29,7 @@ static PetscErrorCode Run(KSP ksp, Vec b, Vec x, Vec start, Residuals *r)
   PetscCall(KSPSetInitialGuessNonzero(ksp, (PetscBool)(start != NULL)));
   if (start) PetscCall(VecCopy(start, x));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(SolveSystem(ksp, b, x, NULL, &reason));
   PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "KSP stopped with %s", KSPConvergedReasons[reason]);
   PetscCall(KSPMonitorCancel(ksp));
   PetscFunctionReturn(0);

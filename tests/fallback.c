@@ -82,9 +82,8 @@ static PetscErrorCode Create(Mixture *m)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &m->dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &m->n, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-closed", &m->closed, NULL));
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
-                         m->n, m->n, m->dim == 3 ? m->n : 1, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL,
-                         NULL, &m->da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, 3, (PetscInt[]){m->n, m->n, m->dim == 3 ? m->n : 1}, DM_BOUNDARY_NONE,
+                   DMDA_STENCIL_STAR, &m->da));
   PetscCall(DMSetFromOptions(m->da));
   PetscCall(DMSetUp(m->da));
   PetscCall(DMCreateMatrix(m->da, &m->A));
@@ -113,9 +112,7 @@ static PetscErrorCode Solve(Mixture *m, PetscBool *falls, PetscInt *its)
   PC                 inner;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPSolve(m->ksp, m->b, m->x));
-  PetscCall(KSPGetConvergedReason(m->ksp, &reason));
-  PetscCall(KSPGetIterationNumber(m->ksp, its));
+  PetscCall(SolveSystem(m->ksp, m->b, m->x, its, &reason));
   PetscCall(PCKCycleGetFallback(m->pc, NULL, &inner));
   *falls = (PetscBool)(inner != NULL);
   PetscCall(RelativeResidual(m->A, m->b, m->x, &residual));
@@ -222,8 +219,7 @@ static PetscErrorCode TestRenewed(Mixture *m, PetscReal hard)
   PetscCall(Assemble(m, 0.5, CONTRAST));
   PetscCall(Renew(m));
   PetscCall(KSPSetTolerances(m->ksp, 0.1, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPSolve(m->ksp, m->b, m->x));
-  PetscCall(KSPGetIterationNumber(m->ksp, &its[0]));
+  PetscCall(SolveSystem(m->ksp, m->b, m->x, &its[0], NULL));
   PetscCall(KSPSetTolerances(m->ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(Assemble(m, hard, CONTRAST));
   PetscCall(Solve(m, &falls[1], &its[1]));

@@ -414,9 +414,7 @@ static PetscErrorCode SmoothIterations(const Smooth *s, MatType type, PetscInt *
   PetscCall(KSPSetNormType(sys.ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(sys.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
   PetscCall(PCFastPoissonSetApproximate(sys.pc, PETSC_TRUE));
-  PetscCall(KSPSolve(sys.ksp, sys.b, sys.x));
-  PetscCall(KSPGetConvergedReason(sys.ksp, &reason));
-  PetscCall(KSPGetIterationNumber(sys.ksp, its));
+  PetscCall(SolveSystem(sys.ksp, sys.b, sys.x, its, &reason));
   if (reason <= 0) *its = 1000;
   PetscCall(SystemDestroy(&sys));
   PetscFunctionReturn(0);
@@ -736,12 +734,10 @@ static PetscErrorCode TestNaN(void)
   if (!start) PetscCall(MatSetValue(s.A, 1, 0, 0 / zero, INSERT_VALUES));
   PetscCall(AssembleMat(s.A));
   PetscCall(MakeKSP(s.A, KSPPREONLY, PCFASTPOISSON, &s.ksp, &s.pc));
-  PetscCall(KSPSolve(s.ksp, s.b, s.x));
-  PetscCall(KSPGetConvergedReason(s.ksp, &reason[0]));
+  PetscCall(SolveSystem(s.ksp, s.b, s.x, NULL, &reason[0]));
   PetscCall(ViewHas(s.pc, "has a NaN or Inf in row 1, column 0", &has));
   PetscCall(Assemble(&o, s.da, s.A));
-  PetscCall(KSPSolve(s.ksp, s.b, s.x));
-  PetscCall(KSPGetConvergedReason(s.ksp, &reason[1]));
+  PetscCall(SolveSystem(s.ksp, s.b, s.x, NULL, &reason[1]));
   PetscCall(Claim(reason[0] == KSP_DIVERGED_PC_FAILED && has && reason[1] > 0,
                   "a NaN ends the solve, the view says where, repaired it is solved"));
   PetscCall(PetscFPTrapPop());

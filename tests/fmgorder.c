@@ -183,15 +183,9 @@ static PetscErrorCode Assemble(const Problem *p, DM da, Mat A, Vec b, Vec u, Vec
 static PetscErrorCode CreateDM(const Problem *p, DM *da)
 {
   const DMBoundaryType t = p->wall == WALL_PERIODIC ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
-  const PetscInt       n = p->n, any = PETSC_DECIDE;
 
   PetscFunctionBeginUser;
-  if (p->dim == 1) PetscCall(DMDACreate1d(PETSC_COMM_WORLD, t, n, 1, 1, NULL, da));
-  else if (p->dim == 2)
-    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, t, t, DMDA_STENCIL_STAR, n, n, any, any, 1, 1, NULL, NULL, da));
-  else
-    PetscCall(
-        DMDACreate3d(PETSC_COMM_WORLD, t, t, t, DMDA_STENCIL_STAR, n, n, n, any, any, any, 1, 1, NULL, NULL, NULL, da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, p->dim, (PetscInt[]){p->n, p->n, p->n}, t, DMDA_STENCIL_STAR, da));
   if (p->wall == WALL_CELLS) PetscCall(DMDASetInterpolationType(*da, DMDA_Q0));
   PetscCall(DMSetFromOptions(*da));
   PetscCall(DMSetUp(*da));

@@ -162,8 +162,7 @@ static PetscErrorCode Solve(Problem *p, PetscInt *its)
 
   PetscFunctionBeginUser;
   PetscCall(Fill(p));
-  PetscCall(KSPSolve(p->ksp, p->b, p->x));
-  PetscCall(KSPGetIterationNumber(p->ksp, its));
+  PetscCall(SolveSystem(p->ksp, p->b, p->x, its, NULL));
   PetscCall(VecDuplicate(p->b, &r));
   PetscCall(MatMult(p->A, p->x, r));
   PetscCall(VecAXPY(r, -1, p->b));

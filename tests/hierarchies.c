@@ -148,8 +148,7 @@ static PetscErrorCode Solve(Poisson *p, PCType type, PetscInt kappa, Source sour
   PetscCall(DMCreateGlobalVector(da, &b));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(PoissonFill(p, da, b));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(SolveSystem(ksp, b, x, NULL, &reason));
   PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "Not converged: %s", KSPConvergedReasons[reason]);
   PetscCall(PCMGGetLevels(pc, nlevels));
   PetscCall(DestroyAll(&b, &x, &ksp, &da));

@@ -92,15 +92,8 @@ static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStenci
 
 static PetscErrorCode CreateDM(const Problem *p, DM *da)
 {
-  const DMBoundaryType no = DM_BOUNDARY_NONE;
-
   PetscFunctionBeginUser;
-  if (p->dim == 2)
-    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, no, no, DMDA_STENCIL_STAR, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE, 1,
-                           1, NULL, NULL, da));
-  else
-    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, no, no, no, DMDA_STENCIL_STAR, p->n[0], p->n[1], p->n[2], PETSC_DECIDE,
-                           PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, p->dim, p->n, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, da));
   PetscCall(DMSetFromOptions(*da));
   PetscCall(DMSetUp(*da));
   PetscFunctionReturn(0);
@@ -142,9 +135,7 @@ static PetscErrorCode Solve(const Problem *p, DM da, KSP ksp, Mat A, Vec b, cons
 
   PetscFunctionBeginUser;
   PetscCall(VecDuplicate(b, &x));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(SolveSystem(ksp, b, x, &its, &reason));
   PetscCall(RelativeResidual(A, b, x, &residual));
   PetscCall(LargestError(p, da, b, x, &error));
   if (reason < 0 || its > most || residual > 1e-7 || error > 1e-6)

@@ -387,9 +387,7 @@ static PetscErrorCode SquareIterations(const Square *sq, PCIncPoissonPatternType
   PetscCall(PCIncPoissonSetPattern(s.pc, pattern));
   PetscCall(PCIncPoissonSetScaling(s.pc, scaling));
   PetscCall(KSPSetFromOptions(s.ksp));
-  PetscCall(KSPSolve(s.ksp, s.b, s.x));
-  PetscCall(KSPGetIterationNumber(s.ksp, its));
-  PetscCall(KSPGetConvergedReason(s.ksp, &reason));
+  PetscCall(SolveSystem(s.ksp, s.b, s.x, its, &reason));
   if (reason < 0) *its = 3000;
   PetscCall(PetscInfo(s.ksp, "contrast %g, pattern %s, scaling %s: %" PetscInt_FMT "\n", (double)sq->contrast,
                       PCIncPoissonPatternTypes[pattern], PCIncPoissonScalingTypes[scaling], *its));
@@ -610,13 +608,11 @@ static PetscErrorCode TestFailure(Fault fault, PCIncPoissonPatternType pattern, 
   PetscCall(VecSet(b, 1.0));
   PetscCall(MakeKSP(A, KSPCG, PCINCPOISSON, &ksp, &pc));
   PetscCall(PCIncPoissonSetPattern(pc, pattern));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason[0]));
+  PetscCall(SolveSystem(ksp, b, x, NULL, &reason[0]));
   PetscCall(ViewSays(pc, expected, &says));
   if (fault == FAULT_MISSING) PetscCall(KSPSetOperators(ksp, good, good));
   else PetscCall(MatCopy(good, A, SAME_NONZERO_PATTERN));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason[1]));
+  PetscCall(SolveSystem(ksp, b, x, NULL, &reason[1]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                         "%s, pattern %s: the solve fails: %s, the view says \"%s\": %s, repaired it converges: %s\n",
                         name, PCIncPoissonPatternTypes[pattern], reason[0] == KSP_DIVERGED_PC_FAILED ? "yes" : "NO",
@@ -642,8 +638,7 @@ static PetscErrorCode TestStencil(void)
   PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
   PetscCall(VecSet(s.b, 1.0));
   PetscCall(MakeKSP(s.A, KSPCG, PCINCPOISSON, &s.ksp, &s.pc));
-  PetscCall(KSPSolve(s.ksp, s.b, s.x));
-  PetscCall(KSPGetConvergedReason(s.ksp, &reason));
+  PetscCall(SolveSystem(s.ksp, s.b, s.x, NULL, &reason));
   PetscCall(ViewSays(s.pc, "NaN or Inf in row 1", &says));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "NaN in a stencil: the solve fails: %s, the view names the row: %s\n",
                         reason == KSP_DIVERGED_PC_FAILED ? "yes" : "NO", says ? "yes" : "NO"));

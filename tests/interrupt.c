@@ -110,13 +110,10 @@ static PetscErrorCode Judge(Problem *problem, Mat A, const char claim[])
 
   PetscFunctionBeginUser;
   PetscCall(VecSet(problem->x, 0));
-  PetscCall(KSPSolve(problem->ksp, problem->b, problem->x));
-  PetscCall(KSPGetConvergedReason(problem->ksp, &reason));
-  PetscCall(KSPGetIterationNumber(problem->ksp, &its));
+  PetscCall(SolveSystem(problem->ksp, problem->b, problem->x, &its, &reason));
   PetscCall(RelativeResidual(A, problem->b, problem->x, &residual));
   PetscCall(CreateSolver(problem, A, &ksp));
-  PetscCall(KSPSolve(ksp, problem->b, problem->x));
-  PetscCall(KSPGetIterationNumber(ksp, &fresh));
+  PetscCall(SolveSystem(ksp, problem->b, problem->x, &fresh, NULL));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(Claim(reason > 0 && its == fresh && residual < 1e-8, claim));
   if (its != fresh || residual >= 1e-8)
@@ -197,9 +194,7 @@ static PetscErrorCode SetUpFails(Problem *problem, PetscBool first)
   ierr = KSPSolve(ksp, problem->b, problem->x);
   PetscCall(PetscPopErrorHandler());
   assembly.fails = -1;
-  PetscCall(KSPSolve(ksp, problem->b, problem->x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(SolveSystem(ksp, problem->b, problem->x, &its, &reason));
   PetscCall(RelativeResidual(problem->A, problem->b, problem->x, &residual));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(Claim(ierr && reason > 0 && its < 25 && residual < 1e-8,

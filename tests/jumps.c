@@ -158,12 +158,7 @@ static PetscErrorCode Create(MPI_Comm comm, const Problem *p, Mat *A, Vec *b)
   MatNullSpace         constant;
 
   PetscFunctionBeginUser;
-  if (p->dim == 2)
-    PetscCall(DMDACreate2d(comm, t, t, DMDA_STENCIL_STAR, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL,
-                           NULL, &da));
-  else
-    PetscCall(DMDACreate3d(comm, t, t, t, DMDA_STENCIL_STAR, p->n[0], p->n[1], p->n[2], PETSC_DECIDE, PETSC_DECIDE,
-                           PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  PetscCall(MakeDM(comm, p->dim, p->n, t, DMDA_STENCIL_STAR, &da));
   if (comm == PETSC_COMM_WORLD) PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, A));
@@ -199,9 +194,7 @@ static PetscErrorCode Count(KSP ksp, Vec b, PetscInt *its)
 
   PetscFunctionBeginUser;
   PetscCall(VecDuplicate(b, &x));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(SolveSystem(ksp, b, x, its, &reason));
   if (reason < 0) *its = 1000;
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(0);
@@ -413,8 +406,7 @@ static PetscErrorCode IsCorrected(const Problem *p, PetscBool *yes, PetscInt *it
   PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(SolveSystem(ksp, b, x, its, NULL));
   PetscCall(PCMGGetLevels(pc, &nlevels));
   PetscCall(PCMGGetSmoother(pc, nlevels - 1, &smoother));
   PetscCall(KSPGetPC(smoother, &pc));

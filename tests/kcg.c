@@ -154,9 +154,7 @@ static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, Told *t)
   PetscFunctionBeginUser;
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(KSPSetResidualHistory(ksp, NULL, MOST, PETSC_TRUE));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetConvergedReason(ksp, &t->reason));
-  PetscCall(KSPGetIterationNumber(ksp, &t->its));
+  PetscCall(SolveSystem(ksp, b, x, &t->its, &t->reason));
   PetscCall(KSPGetResidualHistory(ksp, &history, &t->length));
   PetscCall(PetscArraycpy(t->history, history, PetscMin(t->length, MOST)));
   PetscCall(RelativeResidual(A, b, x, &t->true_residual));
@@ -306,9 +304,7 @@ static PetscErrorCode End(const char claim[], const char options[], MatType type
   if (rhs != 1) PetscCall(VecSet(b, rhs));
   for (int s = 0; s < 2; s++) {
     PetscCall(CreateKSP(options, types[s], A, &ksp));
-    PetscCall(KSPSolve(ksp, b, x));
-    PetscCall(KSPGetConvergedReason(ksp, &told[s].reason));
-    PetscCall(KSPGetIterationNumber(ksp, &told[s].its));
+    PetscCall(SolveSystem(ksp, b, x, &told[s].its, &told[s].reason));
     PetscCall(DestroyKSP(&ksp));
   }
   PetscCall(PetscFPTrapPop());

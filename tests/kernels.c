@@ -60,8 +60,7 @@ static PetscErrorCode Solve(Problem *problem, KSP ksp, Residuals *residuals, KSP
   PetscCall(KSPMonitorCancel(ksp));
   PetscCall(KSPMonitorSet(ksp, KeepResiduals, residuals, NULL));
   PetscCall(VecSet(problem->x, 0));
-  PetscCall(KSPSolve(ksp, problem->b, problem->x));
-  PetscCall(KSPGetConvergedReason(ksp, reason));
+  PetscCall(SolveSystem(ksp, problem->b, problem->x, NULL, reason));
   PetscFunctionReturn(0);
 }
 

@@ -316,9 +316,8 @@ static PetscErrorCode CreateSlab(PetscInt n, int across, Mat *A)
 
   PetscFunctionBeginUser;
   size[across] = 3;
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
-                         size[0], size[1], size[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL,
-                         &da));
+  PetscCall(
+      MakeDM(PETSC_COMM_WORLD, 3, (PetscInt[]){size[0], size[1], size[2]}, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, &da));
   PetscCall(DMSetUp(da));
   PetscCall(DMSetMatType(da, MATSTENCIL));
   PetscCall(DMCreateMatrix(da, A));

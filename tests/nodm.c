@@ -134,8 +134,7 @@ static PetscErrorCode Solve(KSP ksp, Vec *x, PetscInt *its)
   PetscCall(VecRestoreArrayWrite(b, &a));
   PetscCall(MatGetNullSpace(A, &nullspace));
   if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, b));
-  PetscCall(KSPSolve(ksp, b, *x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(SolveSystem(ksp, b, *x, its, NULL));
   PetscCall(VecDestroy(&b));
   PetscFunctionReturn(0);
 }

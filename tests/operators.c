@@ -36,9 +36,7 @@ static PetscErrorCode Solve(Solver *s)
   PetscReal          residual;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPSolve(s->ksp, s->b, s->x));
-  PetscCall(KSPGetConvergedReason(s->ksp, &reason));
-  PetscCall(KSPGetIterationNumber(s->ksp, &s->its));
+  PetscCall(SolveSystem(s->ksp, s->b, s->x, &s->its, &reason));
   PetscCall(RelativeResidual(s->A, s->b, s->x, &residual));
   if (reason <= 0 || residual > 1e-7) s->its = -1;
   PetscFunctionReturn(0);
@@ -240,8 +238,7 @@ static PetscErrorCode Subdomains(void)
   PetscFunctionBeginUser;
   PetscCall(PoissonSetFromOptions(&p));
   p.neumann = PETSC_TRUE;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, p.n, p.n, PETSC_DECIDE,
-                         PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, 2, (PetscInt[]){p.n, p.n}, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, &da));
   PetscCall(DMSetMatType(da, MATIS));
   PetscCall(DMSetUp(da));
   PetscCall(DMDASetElementType(da, DMDA_ELEMENT_Q1));

@@ -55,8 +55,7 @@ static PetscErrorCode Solve(Poisson *p, PetscInt kappa, PCMGCycleType cycle, Pet
   PetscCall(DMCreateGlobalVector(da, &b));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(PoissonFill(p, da, b));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(SolveSystem(ksp, b, x, &its, NULL));
   PetscCall(HistoryAdd(history, (PetscReal)its));
   PetscCall(VecNorm(x, NORM_2, &norm));
   PetscCall(HistoryAdd(history, norm));

@@ -40,13 +40,7 @@ static inline PetscErrorCode PoissonCreateDM(MPI_Comm comm, Poisson *p, DM *da)
   const DMBoundaryType b = p->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
 
   PetscFunctionBeginUser;
-  if (p->dim == 1) PetscCall(DMDACreate1d(comm, b, p->n, 1, 1, NULL, da));
-  else if (p->dim == 2)
-    PetscCall(
-        DMDACreate2d(comm, b, b, DMDA_STENCIL_STAR, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
-  else
-    PetscCall(DMDACreate3d(comm, b, b, b, DMDA_STENCIL_STAR, p->n, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE,
-                           1, 1, NULL, NULL, NULL, da));
+  PetscCall(MakeDM(comm, p->dim, (PetscInt[]){p->n, p->n, p->n}, b, DMDA_STENCIL_STAR, da));
   if (p->neumann && !p->periodic) PetscCall(DMDASetInterpolationType(*da, DMDA_Q0));
   PetscCall(DMSetFromOptions(*da));
   PetscCall(DMSetUp(*da));

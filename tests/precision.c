@@ -131,9 +131,7 @@ static PetscErrorCode Iterations(KSP ksp, Mat A, Vec b, PetscReal rtol, PetscInt
   PetscFunctionBeginUser;
   PetscCall(VecDuplicate(b, &x));
   PetscCall(KSPSetTolerances(ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, 200));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(SolveSystem(ksp, b, x, its, &reason));
   PetscCall(RelativeResidual(A, b, x, &residual));
   if (reason <= 0 || !(residual < 1000 * rtol)) *its = -1;
   PetscCall(VecDestroy(&x));

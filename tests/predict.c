@@ -302,8 +302,7 @@ static PetscErrorCode Solve(Mat A, const char options[], KSPType type, PetscInt 
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(SolveSystem(ksp, b, x, its, NULL));
   PetscCall(PCKCycleGetSweeps(pc, sweeps));
   PetscCall(ViewHas(pc, words, says));
   if (!*says) PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
@@ -388,8 +387,7 @@ static PetscErrorCode Later(Mat A)
   PetscCall(VecSet(b, 1));
   for (int i = 0; i < 3; i++) {
     PetscCall(PCKCycleSetSweeps(pc, i == 1 ? 6 : PC_KCYCLE_SWEEPS_DEFAULT));
-    PetscCall(KSPSolve(ksp, b, x));
-    PetscCall(KSPGetIterationNumber(ksp, &its[i]));
+    PetscCall(SolveSystem(ksp, b, x, &its[i], NULL));
     PetscCall(PCKCyclePredictFactor(pc, &factor[i]));
   }
   PetscCall(Claim(its[1] < its[0] && its[2] == its[0] && factor[1] < factor[0] && factor[2] == factor[0], "later"));

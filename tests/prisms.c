@@ -67,8 +67,7 @@ static PetscErrorCode Create(const Problem *p, Mat *A)
   DM                   da;
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, ends, ends, ends, DMDA_STENCIL_STAR, p->n[0], p->n[1], p->n[2], PETSC_DECIDE,
-                         PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, 3, p->n, ends, DMDA_STENCIL_STAR, &da));
   PetscCall(DMSetMatType(da, MATSTENCIL));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
@@ -163,8 +162,7 @@ static PetscErrorCode CompareSolvers(Mat prism, Mat box, PetscBool *sweeps, Pets
       PetscCall(PCKCycleSetPrecision(pc, precision ? PC_KCYCLE_PRECISION_SINGLE : PC_KCYCLE_PRECISION_DOUBLE));
       PetscCall(KSPSetFromOptions(ksp));
       PetscCall(KSPSetTolerances(ksp, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 60));
-      PetscCall(KSPSolve(ksp, b, x[i]));
-      PetscCall(KSPGetIterationNumber(ksp, &its[i]));
+      PetscCall(SolveSystem(ksp, b, x[i], &its[i], NULL));
       PetscCall(KSPDestroy(&ksp));
     }
     *cycles = (PetscBool)(*cycles && its[0] == its[1] && its[0] < 60);

@@ -79,9 +79,7 @@ static PetscErrorCode Iterations(const Grid *g, const char prefix[], PetscInt *i
   PetscCall(KSPSetNormType(s.ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(s.ksp, 1e-8, 1e-50, 1e10, 100));
   PetscCall(KSPSetFromOptions(s.ksp));
-  PetscCall(KSPSolve(s.ksp, s.b, s.x));
-  PetscCall(KSPGetIterationNumber(s.ksp, its));
-  PetscCall(KSPGetConvergedReason(s.ksp, &reason));
+  PetscCall(SolveSystem(s.ksp, s.b, s.x, its, &reason));
   PetscCall(RelativeResidual(s.A, s.b, s.x, &relative));
   if (reason <= 0 || relative > 2e-8) *its = -1;
   PetscCall(SystemDestroy(&s));
@@ -190,9 +188,7 @@ static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, PetscInt *its)
 
   PetscFunctionBeginUser;
   PetscCall(VecSet(x, 0));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(SolveSystem(ksp, b, x, its, &reason));
   if (reason <= 0) *its = -1;
   PetscFunctionReturn(0);
 }

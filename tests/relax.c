@@ -551,8 +551,7 @@ static PetscErrorCode Symmetry(void)
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 12, 9, PETSC_DECIDE,
-                         PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, 2, (PetscInt[]){12, 9}, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, &da));
   PetscCall(DMSetMatType(da, MATSTENCIL));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, &A));

@@ -54,8 +54,7 @@ static PetscErrorCode Solve(Mat A, const char *options, Vec b, Vec v, Vec x, Pet
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 400));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(VecSet(x, 0));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(SolveSystem(ksp, b, x, its, NULL));
   PetscCall(IsSymmetric(pc, b, v, symmetric));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(PetscOptionsClear(NULL));

@@ -72,9 +72,7 @@ static PetscErrorCode Create(Mat A, KSP *ksp)
 static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, PetscInt *its, KSPConvergedReason *reason)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPGetConvergedReason(ksp, reason));
+  PetscCall(SolveSystem(ksp, b, x, its, reason));
   PetscFunctionReturn(0);
 }
 

@@ -19,8 +19,7 @@ typedef struct {
 static PetscErrorCode CreateGrid(Case *c)
 {
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, c->p.n, c->p.n,
-                         PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &c->da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, 2, (PetscInt[]){c->p.n, c->p.n}, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, &c->da));
   PetscCall(DMSetUp(c->da));
   PetscCall(DMSetMatrixPreallocateOnly(c->da, PETSC_TRUE));
   PetscCall(DMCreateGlobalVector(c->da, &c->b));
@@ -108,8 +107,7 @@ static PetscErrorCode Solve(Case *c, KSP ksp, Residuals *residuals)
   PetscFunctionBeginUser;
   PetscCall(KSPMonitorCancel(ksp));
   PetscCall(KSPMonitorSet(ksp, KeepResiduals, residuals, NULL));
-  PetscCall(KSPSolve(ksp, c->b, c->x));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(SolveSystem(ksp, c->b, c->x, NULL, &reason));
   PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "Not converged: %s", KSPConvergedReasons[reason]);
   PetscFunctionReturn(0);
 }
@@ -156,8 +154,7 @@ static PetscErrorCode SetUpFails(Case *c, const char claim[])
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPSolve(c->ksp, c->b, c->x));
-  PetscCall(KSPGetConvergedReason(c->ksp, &reason));
+  PetscCall(SolveSystem(c->ksp, c->b, c->x, NULL, &reason));
   PetscCall(Claim(reason == KSP_DIVERGED_PC_FAILED, claim));
   PetscFunctionReturn(0);
 }

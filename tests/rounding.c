@@ -65,9 +65,8 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-units", &p.units, NULL));
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR,
-                         p.size[0], p.size[1], p.size[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL,
-                         NULL, &s.da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, 3, (PetscInt[]){p.size[0], p.size[1], p.size[2]}, DM_BOUNDARY_NONE,
+                   DMDA_STENCIL_STAR, &s.da));
   PetscCall(DMSetUp(s.da));
   PetscCall(DMCreateMatrix(s.da, &s.A));
   PetscCall(PoissonAssembleRows(s.da, MakeRow, &p, s.A));
@@ -79,8 +78,7 @@ int main(int argc, char **argv)
   PetscCall(PCSetDM(s.pc, s.da));
   PetscCall(KSPSetTolerances(s.ksp, PetscRealConstant(1e-10), PETSC_DEFAULT, PETSC_DEFAULT, 50));
   PetscCall(KSPSetFromOptions(s.ksp));
-  PetscCall(KSPSolve(s.ksp, s.b, s.x));
-  PetscCall(KSPGetIterationNumber(s.ksp, &its));
+  PetscCall(SolveSystem(s.ksp, s.b, s.x, &its, NULL));
   PetscCall(CountNumbers(s.pc, &numbers));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %d, the matrix is kept %s\n", (int)its,
                         numbers > 7 ? "whole" : "by half"));

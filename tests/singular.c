@@ -428,9 +428,7 @@ static PetscErrorCode SolveCells(Cells *c)
   PetscFunctionBeginUser;
   PetscCall(CreateCells(c));
   PetscCall(CreateSolver(c, 100));
-  PetscCall(KSPSolve(c->ksp, c->b, c->x));
-  PetscCall(KSPGetIterationNumber(c->ksp, &c->its));
-  PetscCall(KSPGetConvergedReason(c->ksp, &c->reason));
+  PetscCall(SolveSystem(c->ksp, c->b, c->x, &c->its, &c->reason));
   PetscCall(RelativeResidual(c->A, c->rest, c->x, &c->residual));
   PetscCall(ViewHas(PCOf(c->ksp), "is not in the range", &c->told));
   PetscCall(DestroyCells(c));

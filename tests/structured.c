@@ -68,9 +68,7 @@ static PetscErrorCode SolveRun(Solve *s)
   PetscCall(KSPMonitorSet(s->ksp, KeepResiduals, &s->residuals, NULL));
   PetscCall(KSPSetFromOptions(s->ksp));
   PetscCall(VecSet(s->x, 0));
-  PetscCall(KSPSolve(s->ksp, s->b, s->x));
-  PetscCall(KSPGetIterationNumber(s->ksp, &s->its));
-  PetscCall(KSPGetConvergedReason(s->ksp, &s->reason));
+  PetscCall(SolveSystem(s->ksp, s->b, s->x, &s->its, &s->reason));
   PetscFunctionReturn(0);
 }
 

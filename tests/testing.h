@@ -126,6 +126,19 @@ static inline PetscErrorCode ClaimError(PetscErrorCode ierr, const char words[],
   PetscFunctionReturn(0);
 }
 
+/* A DMDA, not set up, with one unknown a point, stencils of width 1 and the same boundaries in all directions */
+static inline PetscErrorCode MakeDM(MPI_Comm comm, PetscInt dim, const PetscInt n[], DMBoundaryType b,
+                                    DMDAStencilType type, DM *da)
+{
+  const PetscInt any = PETSC_DECIDE;
+
+  PetscFunctionBeginUser;
+  if (dim == 1) PetscCall(DMDACreate1d(comm, b, n[0], 1, 1, NULL, da));
+  else if (dim == 2) PetscCall(DMDACreate2d(comm, b, b, type, n[0], n[1], any, any, 1, 1, NULL, NULL, da));
+  else PetscCall(DMDACreate3d(comm, b, b, b, type, n[0], n[1], n[2], any, any, any, 1, 1, NULL, NULL, NULL, da));
+  PetscFunctionReturn(0);
+}
+
 static inline PetscErrorCode AssembleMat(Mat A)
 {
   PetscFunctionBeginUser;
@@ -175,6 +188,16 @@ static inline PetscErrorCode MakePC(Mat A, PCType type, PC *pc)
   PetscCall(PCCreate(PetscObjectComm((PetscObject)A), pc));
   PetscCall(PCSetType(*pc, type));
   PetscCall(PCSetOperators(*pc, A, A));
+  PetscFunctionReturn(0);
+}
+
+/* Solves; its and reason may be NULL */
+static inline PetscErrorCode SolveSystem(KSP ksp, Vec b, Vec x, PetscInt *its, KSPConvergedReason *reason)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPSolve(ksp, b, x));
+  if (its) PetscCall(KSPGetIterationNumber(ksp, its));
+  if (reason) PetscCall(KSPGetConvergedReason(ksp, reason));
   PetscFunctionReturn(0);
 }
 

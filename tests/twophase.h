@@ -156,13 +156,7 @@ static inline PetscErrorCode TwoPhaseCreate(const TwoPhase *t, DM *da, Mat *A, V
   Vec                  x;
 
   PetscFunctionBeginUser;
-  if (t->dim == 1) PetscCall(DMDACreate1d(PETSC_COMM_WORLD, e, t->n, 1, 1, NULL, da));
-  else if (t->dim == 2)
-    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, e, e, DMDA_STENCIL_STAR, t->n, t->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1,
-                           NULL, NULL, da));
-  else
-    PetscCall(DMDACreate3d(PETSC_COMM_WORLD, e, e, e, DMDA_STENCIL_STAR, t->n, t->n, t->n, PETSC_DECIDE, PETSC_DECIDE,
-                           PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, t->dim, (PetscInt[]){t->n, t->n, t->n}, e, DMDA_STENCIL_STAR, da));
   PetscCall(DMSetMatType(*da, t->type));
   PetscCall(DMSetUp(*da));
   PetscCall(DMCreateMatrix(*da, A));

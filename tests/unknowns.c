@@ -131,9 +131,7 @@ static PetscErrorCode Solve(Equations *s, PCKCycleHierarchyType hierarchy, Petsc
   PetscCall(Assemble(s));
   PetscCall(VecSetRandom(s->r, NULL));
   PetscCall(MatMult(s->A, s->r, s->b));
-  PetscCall(KSPSolve(s->ksp, s->b, s->x));
-  PetscCall(KSPGetConvergedReason(s->ksp, &reason));
-  PetscCall(KSPGetIterationNumber(s->ksp, &its));
+  PetscCall(SolveSystem(s->ksp, s->b, s->x, &its, &reason));
   PetscCall(PCKCycleGetHierarchy(PCOf(s->ksp), &is));
   PetscCall(VecNorm(s->r, NORM_2, &norm[0]));
   PetscCall(VecAXPY(s->x, -1, s->r));
@@ -207,8 +205,7 @@ static PetscErrorCode Wrong(void)
   PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_OFF));
   PetscCall(KSPSetUp(s.ksp));
   PetscCall(PCKCycleSetCheck(pc, PETSC_FALSE));
-  PetscCall(KSPSolve(s.ksp, s.b, s.x));
-  PetscCall(KSPGetConvergedReason(s.ksp, &reason));
+  PetscCall(SolveSystem(s.ksp, s.b, s.x, NULL, &reason));
   PetscCall(ViewHas(pc, "warning: KSP converged by its norm", &warns));
   PetscCall(Claim(reason > 0 && warns, "no solution: the view warns"));
   PetscCall(PCKCycleSetCheck(pc, PETSC_TRUE));

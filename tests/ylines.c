@@ -217,8 +217,7 @@ static PetscErrorCode Iterations(Mat A, const char type[], PetscInt *its)
   PetscCall(MakeKSP(A, KSPCG, "kcycle", &ksp, &pc));
   PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(SolveSystem(ksp, b, x, its, NULL));
   PetscCall(VecNorm(x, NORM_2, &norm));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " iterations, norm %.9e\n", type, *its, (double)norm));
   PetscCall(DestroyAll(&ksp, &x, &b));

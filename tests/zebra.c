@@ -449,9 +449,7 @@ static PetscErrorCode Iterations(const Poisson *p, DM da, Mat A, const char type
   PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 500));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(SolveSystem(ksp, b, x, its, &reason));
   if (reason < 0) *its = 500;
   PetscCall(DestroyAll(&ksp, &b, &x));
   PetscFunctionReturn(0);
