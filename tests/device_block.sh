@@ -11,44 +11,36 @@ set -u
 same_bits() { # claim pattern options...
   claim_of=$1 pattern_of=$2
   shift 2
-  check "$claim_of" "$pattern_of" bits "$(want 1.cuda -dm_mat_type stencil -pc_kcycle_block_below 5000 \
-    -pc_kcycle_matrix_below 0 "$@")" \
+  check "$claim_of" "$pattern_of" bits \
+    "$(want 1.cuda -dm_mat_type stencil -pc_kcycle_block_below 5000 -pc_kcycle_matrix_below 0 "$@")" \
     "$(want 1.cuda -dm_mat_type stencil -pc_kcycle_block_below 0 -pc_kcycle_matrix_below 0 "$@")"
 }
+
+alike() { what=$1; shift; same_bits "small levels in one kernel, the same bits, $what" "$says" "$@"; }
 
 # shellcheck disable=SC2086 # words
 blocks() {
   says="one kernel does what cycles do on level [1-9][0-9]* and coarser ones: they have fewer than 5000 unknowns"
   for kappa in $(some_of 1 2 3 w); do
-    same_bits "small levels in one kernel, the same bits, 3D, kappa $kappa" "$says" $cube -pc_kcycle_kappa $kappa
-    same_bits "small levels in one kernel, the same bits, 2D, kappa $kappa, no graphs" "$says" -cells 65,65 \
-      -ends ss,ss -pc_kcycle_kappa $kappa -pc_kcycle_graph off
+    alike "3D, kappa $kappa" $cube -pc_kcycle_kappa $kappa
+    alike "2D, kappa $kappa, no graphs" -cells 65,65 -ends ss,ss -pc_kcycle_kappa $kappa -pc_kcycle_graph off
   done
-  same_bits "small levels in one kernel, the same bits, 17^3 points in it" "$says" -cells 33,33,33 -ends ss,ss,ss \
-    -ksp_max_it 2
-  same_bits "small levels in one kernel, the same bits, 65^2 points in it" "$says" -cells 129,129 -ends ss,ss \
-    -ksp_max_it 2
-  same_bits "small levels in one kernel, the same bits, fourcolor" "$says" -cells 65,65 -ends ss,ss \
-    -mg_levels_pc_relax_type fourcolor
+  alike "17^3 points in it" -cells 33,33,33 -ends ss,ss,ss -ksp_max_it 2
+  alike "65^2 points in it" -cells 129,129 -ends ss,ss -ksp_max_it 2
+  alike "fourcolor" -cells 65,65 -ends ss,ss -mg_levels_pc_relax_type fourcolor
   for type in jacobi chebyshev redblack eightcolor; do
-    same_bits "small levels in one kernel, the same bits, $type" "$says" -cells 20,18,16 -random 3 -ends pp,ss,nn \
-      $points -mg_levels_pc_relax_type $type -pc_kcycle_kappa 2
+    alike "$type" -cells 20,18,16 -random 3 -ends pp,ss,nn $points -mg_levels_pc_relax_type $type -pc_kcycle_kappa 2
   done
-  same_bits "small levels in one kernel, the same bits, full multigrid" "$says" $cube -pc_mg_type full
-  same_bits "small levels in one kernel, the same bits, single precision, kappa w" "$says" -cells 65,65 -ends ss,ss \
-    -pc_kcycle_kappa w -pc_kcycle_precision single
-  same_bits "small levels in one kernel, the same bits, 27 coefficients that vary" "$says" -cells 20,18,16 \
-    -scheme elements -random 3 $points -pc_kcycle_kappa 3
-  same_bits "small levels in one kernel, the same bits, prisms" "$says" -cells 20,18,16 -random 3 \
-    -pc_kcycle_semicoarsen x $points
-  same_bits "small levels in one kernel, the same bits, one dimension" "$says" -cells 1025 -ends ss
+  alike "full multigrid" $cube -pc_mg_type full
+  alike "single precision, kappa w" -cells 65,65 -ends ss,ss -pc_kcycle_kappa w -pc_kcycle_precision single
+  alike "27 coefficients that vary" -cells 20,18,16 -scheme elements -random 3 $points -pc_kcycle_kappa 3
+  alike "prisms" -cells 20,18,16 -random 3 -pc_kcycle_semicoarsen x $points
+  alike "one dimension" -cells 1025 -ends ss
   for full in multiplicative full; do
-    same_bits "small levels in one kernel, the same bits, transposes, $full" "$says" -cells 20,18,16 -random 3 $points \
-      -pc_mg_type $full -ksp_type bicg -pc_kcycle_kappa 3
+    alike "transposes, $full" -cells 20,18,16 -random 3 $points -pc_mg_type $full -ksp_type bicg -pc_kcycle_kappa 3
   done
-  same_bits "small levels in one kernel, the same bits, Richardson" "$says" $cube -ksp_type richardson
-  same_bits "small levels in one kernel, the same bits, corrections multiplied" "$says" -cells 65,65 -ends ss,ss \
-    -pc_kcycle_overcorrect 1.06
+  alike "Richardson" $cube -ksp_type richardson
+  alike "corrections multiplied" -cells 65,65 -ends ss,ss -pc_kcycle_overcorrect 1.06
   same_bits "a W-cycle of many levels is too long for one kernel: it has several" \
     "but for [1-9][0-9]* of these visits, which are too long for it" -cells 4097 -ends ss -pc_kcycle_kappa w
   for reuse in false true; do

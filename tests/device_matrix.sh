@@ -14,9 +14,10 @@ fewer() { # claim pattern part options...
   claim_of=$1 pattern_of=$2 part=$3
   shift 3
   check "$claim_of" "$pattern_of" with_fewer "$part" "$(want 1.cuda -dm_mat_type stencil $steps "$@")" \
-    "$(want_host 1 -dm_mat_type stencil "$@")" \
-    "$(want 1.cuda -dm_mat_type stencil -pc_kcycle_block_below 0 "$@")"
+    "$(want_host 1 -dm_mat_type stencil "$@")" "$(want 1.cuda -dm_mat_type stencil -pc_kcycle_block_below 0 "$@")"
 }
+
+product() { what=$1; shift; same "products with matrices, $what" "$says" 1e-12 1 "$@"; }
 
 # shellcheck disable=SC2086 # words
 matrices() {
@@ -35,32 +36,27 @@ matrices() {
   same "products with matrices, 9^3 unknowns in one, the default" "a matrix of 729^2 numbers" 1e-12 1 stencil $cube \
     -pc_kcycle_matrix_below 1100
   for type in jacobi chebyshev redblack eightcolor; do
-    same "products with matrices, coefficients that vary, two periodic directions, $type" "$says" 1e-12 1 stencil \
-      -cells 20,18,16 -random 3 -ends pp,ss,nn $points -mg_levels_pc_relax_type $type -pc_kcycle_kappa 2
+    product "coefficients that vary, two periodic directions, $type" stencil -cells 20,18,16 -random 3 -ends pp,ss,nn \
+      $points -mg_levels_pc_relax_type $type -pc_kcycle_kappa 2
   done
-  same "products with matrices, 27 coefficients that vary" "$says" 1e-12 1 stencil -cells 20,18,16 -scheme elements \
-    -random 3 $points -pc_kcycle_kappa 3
-  same "products with matrices, jumps" "$says" 1e-12 1 stencil -cells 33,25 -random 1000 $points -pc_kcycle_kappa w
-  same "products with matrices, prisms" "$says" 1e-12 1 stencil -cells 40,6,5 -random 3 -pc_kcycle_semicoarsen x $points
-  same "products with matrices, one dimension" "$says" 1e-12 1 stencil -cells 1025 -ends ss -random 3 \
-    -pc_kcycle_interpolation linear -pc_kcycle_kappa 2
+  product "27 coefficients that vary" stencil -cells 20,18,16 -scheme elements -random 3 $points -pc_kcycle_kappa 3
+  product "jumps" stencil -cells 33,25 -random 1000 $points -pc_kcycle_kappa w
+  product "prisms" stencil -cells 40,6,5 -random 3 -pc_kcycle_semicoarsen x $points
+  product "one dimension" stencil -cells 1025 -ends ss -random 3 -pc_kcycle_interpolation linear -pc_kcycle_kappa 2
   for ends in nn,nn pp,pp pp,nn; do
-    same "products with matrices, a singular operator, $ends" "$says" 1e-12 1 stencil -cells 32,28 -random 3 \
-      -ends $ends $points -pc_kcycle_kappa 2
+    product "a singular operator, $ends" stencil -cells 32,28 -random 3 -ends $ends $points -pc_kcycle_kappa 2
   done
-  same "products with matrices, convection" "$says" 1e-12 1 stencil -cells 40,36 -wind constant -angle 15 -peclet 10 \
-    -ksp_type bcgs $points -pc_kcycle_kappa w
+  product "convection" stencil -cells 40,36 -wind constant -angle 15 -peclet 10 -ksp_type bcgs $points \
+    -pc_kcycle_kappa w
   for type in multiplicative full; do
     same "products with matrices, transposes, $type" "$says" 1e-10 1 stencil -cells 20,18,16 -random 3 $points \
       -pc_mg_type $type -ksp_type bicg -pc_kcycle_kappa 3
-    same "products with matrices, two cycles, $type" "$says" 1e-12 1 stencil $cube -pc_mg_type $type \
-      -pc_mg_multiplicative_cycles 2 -pc_kcycle_kappa 2
+    product "two cycles, $type" stencil $cube -pc_mg_type $type -pc_mg_multiplicative_cycles 2 -pc_kcycle_kappa 2
   done
-  same "products with matrices, Richardson" "$says" 1e-12 1 stencil $cube -ksp_type richardson
+  product "Richardson" stencil $cube -ksp_type richardson
   for reuse in false true; do
-    same "products with matrices, values change between solves, the preconditioner is kept: $reuse" "$says" 1e-12 1 \
-      aijcusparse -cells 24,24 -ends ss,ss -renew 3 -ksp_reuse_preconditioner $reuse -pc_kcycle_kappa 2 \
-      -pc_kcycle_matrix_below 300
+    product "values change between solves, the preconditioner is kept: $reuse" aijcusparse -cells 24,24 -ends ss,ss \
+      -renew 3 -ksp_reuse_preconditioner $reuse -pc_kcycle_kappa 2 -pc_kcycle_matrix_below 300
   done
 }
 

@@ -13,10 +13,10 @@ counts=${KC_PROCESSES:-$(some_of 4 2)}
 overlapped() { # claim pattern part processes options...
   claim_of=$1 pattern_of=$2 part=$3 processes=$4
   shift 4
-  check "$claim_of" "$pattern_of" in_two "$part" "$(want "$processes.cuda" -dm_mat_type stencil $steps \
-    -pc_kcycle_overlap_above 0 "$@")" \
-    "$(want_host "$processes" -dm_mat_type stencil "$@")" "$(want "$processes.cuda" -dm_mat_type stencil $steps \
-      -pc_kcycle_overlap_above 1000000000 "$@")"
+  check "$claim_of" "$pattern_of" in_two "$part" \
+    "$(want "$processes.cuda" -dm_mat_type stencil $steps -pc_kcycle_overlap_above 0 "$@")" \
+    "$(want_host "$processes" -dm_mat_type stencil "$@")" \
+    "$(want "$processes.cuda" -dm_mat_type stencil $steps -pc_kcycle_overlap_above 1000000000 "$@")"
 }
 
 in_two() { # part answer answer answer
@@ -26,27 +26,24 @@ in_two() { # part answer answer answer
 
 view="halos are sent while inner points are computed on level 1 and finer ones"
 
+rim() { what=$1; shift; overlapped "$claim, $what" "$view" 1e-12 "$processes" "$@"; }
+
 # shellcheck disable=SC2086 # words
 programs_overlapped() {
   for processes in $counts; do
     claim="inner points, then the rim, as all at once, $processes processes"
-    for type in redblack eightcolor jacobi chebyshev; do overlapped "$claim, $type" "$view" 1e-12 "$processes" $cube \
-      -mg_levels_pc_relax_type $type; done
-    overlapped "$claim, halos through the host" "$view" 1e-12 "$processes" $cube -pc_kcycle_kappa 2 -use_gpu_aware_mpi 0
-    overlapped "$claim, two dimensions, four colours" "$view" 1e-12 "$processes" $square \
-      -mg_levels_pc_relax_type fourcolor
-    overlapped "$claim, 27 coefficients that vary, wrapping around" "$view" 1e-12 "$processes" -cells 20,18,16 \
-      -scheme elements -random 3 -ends ss,pp,vv $points
-    overlapped "$claim, lines that are cut and wrap around" "$view" 1e-12 "$processes" -cells 39,37 -random 3 \
-      -ends pp,pp $points -use_gpu_aware_mpi 0
+    for type in redblack eightcolor jacobi chebyshev; do rim "$type" $cube -mg_levels_pc_relax_type $type; done
+    rim "halos through the host" $cube -pc_kcycle_kappa 2 -use_gpu_aware_mpi 0
+    rim "two dimensions, four colours" $square -mg_levels_pc_relax_type fourcolor
+    rim "27 coefficients that vary, wrapping around" -cells 20,18,16 -scheme elements -random 3 -ends ss,pp,vv $points
+    rim "lines that are cut and wrap around" -cells 39,37 -random 3 -ends pp,pp $points -use_gpu_aware_mpi 0
     overlapped "$claim, prisms, level 1 on fewer processes" "on level 2 and finer ones" 1e-12 "$processes" \
       -cells 20,18,16 -random 3 -pc_kcycle_semicoarsen x $points
-    overlapped "$claim, one dimension" "$view" 1e-12 "$processes" -cells 129 -ends ss -mg_levels_pc_relax_type chebyshev
+    rim "one dimension" -cells 129 -ends ss -mg_levels_pc_relax_type chebyshev
     overlapped "$claim, single precision" "$view" 1e-6 "$processes" $cube -pc_kcycle_precision single
     overlapped "$claim, single precision, halos through the host" "$view" 1e-6 "$processes" $cube \
       -pc_kcycle_precision single -mg_levels_pc_relax_type jacobi -use_gpu_aware_mpi 0
-    overlapped "$claim, Richardson, symmetric sweeps" "$view" 1e-12 "$processes" $cube -ksp_type richardson \
-      -mg_levels_pc_relax_order symmetric
+    rim "Richardson, symmetric sweeps" $cube -ksp_type richardson -mg_levels_pc_relax_order symmetric
   done
 }
 

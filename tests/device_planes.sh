@@ -7,50 +7,47 @@ set -u
 . "$KC_TOP/tests/cudahost/solves.sh"
 counts=${KC_PROCESSES:-$(some_of 1 2 4)}
 
+# A claim about so many processes, in double and in single precision
+# shellcheck disable=SC2086 # words
+double() { what=$1 said=$2; shift 2; same "$claim, $what" "$said" 1e-12 $processes "$@"; }
+single() { what=$1 said=$2; shift 2; same "$claim, $what" "$said" 1e-6 $processes "$@"; }
+
 # Planes on all levels; the cycles of planes have options of their own
 # shellcheck disable=SC2086 # words
 planes() {
   planes="-mg_levels_pc_relax_type planes" there="^ *[1-9] .* device .*relax" inner=-mg_levels_planes
   for processes in $counts; do
     claim="planes on the device as on the host, $processes processes"
-    for kappa in 1 2 w; do same "$claim, kappa $kappa" "$there" 1e-12 $processes stencil $cube $planes \
-      -pc_kcycle_kappa $kappa; done
-    for d in x y z; do same "$claim, across $d, coefficients that vary" "$there" 1e-12 $processes stencil \
-      -cells 20,18,16 -random 3 -ends pp,ss,nn $planes -mg_levels_pc_relax_directions $d; done
-    same "$claim, 27 coefficients that vary" "$there" 1e-12 $processes aijcusparse -cells 18,16,20 -scheme elements \
-      -random 3 -ends ss,pp,pp $planes
-    same "$claim, single precision" "$there" 1e-6 $processes stencil -cells 20,18,16 -random 3 \
-      -pc_kcycle_precision single $planes -pc_kcycle_kappa 2
-    same "$claim, damped, symmetric" "omega 0.9" 1e-12 $processes stencil $cube $planes -mg_levels_pc_relax_omega 0.9 \
+    for kappa in 1 2 w; do double "kappa $kappa" "$there" stencil $cube $planes -pc_kcycle_kappa $kappa; done
+    for d in x y z; do double "across $d, coefficients that vary" "$there" stencil -cells 20,18,16 -random 3 \
+      -ends pp,ss,nn $planes -mg_levels_pc_relax_directions $d; done
+    double "27 coefficients that vary" "$there" aijcusparse -cells 18,16,20 -scheme elements -random 3 -ends ss,pp,pp \
+      $planes
+    single "single precision" "$there" stencil -cells 20,18,16 -random 3 -pc_kcycle_precision single $planes \
+      -pc_kcycle_kappa 2
+    double "damped, symmetric" "omega 0.9" stencil $cube $planes -mg_levels_pc_relax_omega 0.9 \
       -mg_levels_pc_relax_order symmetric
-    same "$claim, on a coarse level, full multigrid" "$there" 1e-12 $processes stencil $cube -pc_mg_type full \
-      -mg_levels_1_pc_relax_type planes
+    double "on a coarse level, full multigrid" "$there" stencil $cube -pc_mg_type full -mg_levels_1_pc_relax_type planes
     same "$claim, planes that were chosen" "points, planes across xyz" 1e-10 $processes stencil -cells 24,24,24 \
       -stretch 1.5,1.5,1.5 -fine middle
-    same "$claim, W-cycles of planes" "$there" 1e-12 $processes stencil $cube $planes ${inner}_pc_kcycle_kappa w
-    same "$claim, planes by one level" "$there" 1e-12 $processes stencil -cells 12,14,16 -random 3 $planes \
-      ${inner}_pc_mg_levels 1
-    same "$claim, cycles that coarsen all directions" "$there" 1e-12 $processes stencil $cube $planes \
-      ${inner}_pc_kcycle_anisotropy off
-    same "$claim, values that are renewed" "$there" 1e-12 $processes aijcusparse -cells 12,14,16 -ends ss,ss,ss \
-      $planes -renew 2
-    same "$claim, halos through the host" "$there" 1e-12 $processes stencil -cells 18,16,20 -random 3 -ends pp,ss,nn \
-      $planes -use_gpu_aware_mpi 0
+    double "W-cycles of planes" "$there" stencil $cube $planes ${inner}_pc_kcycle_kappa w
+    double "planes by one level" "$there" stencil -cells 12,14,16 -random 3 $planes ${inner}_pc_mg_levels 1
+    double "cycles that coarsen all directions" "$there" stencil $cube $planes ${inner}_pc_kcycle_anisotropy off
+    double "values that are renewed" "$there" aijcusparse -cells 12,14,16 -ends ss,ss,ss $planes -renew 2
+    double "halos through the host" "$there" stencil -cells 18,16,20 -random 3 -ends pp,ss,nn $planes -use_gpu_aware_mpi 0
     same "sweeps on the device as on the host, $processes processes, planes" "sweeps on the device" 1e-12 $processes \
       aijcusparse $cube -pc_type relax -pc_relax_type planes -pc_relax_order symmetric
   done
   claim="planes whose cycles cannot be on the device are on the host"
   on_host "$claim: a coarse solver that somebody chose" \
     "level 3: its planes are relaxed on the host: their coarsest problem is solved there" $planes \
-    ${inner}_mg_coarse_ksp_type cg \
-    ${inner}_mg_coarse_pc_type jacobi
+    ${inner}_mg_coarse_ksp_type cg ${inner}_mg_coarse_pc_type jacobi
   on_host "$claim: single precision" \
     "level 3: its planes are relaxed on the host: their cycles are in single precision" $planes \
     ${inner}_pc_kcycle_precision single
   on_host "$claim: by choice, on a coarse level" \
     "level 1: its planes are relaxed on the host: their cycles have -pc_kcycle_place host" \
-    -mg_levels_1_pc_relax_type planes \
-    -mg_levels_1_planes_pc_kcycle_place host
+    -mg_levels_1_pc_relax_type planes -mg_levels_1_planes_pc_kcycle_place host
 }
 
 # shellcheck disable=SC2086 # words
