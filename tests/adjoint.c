@@ -258,12 +258,9 @@ static PetscErrorCode RunAll(PetscInt n, const Case cases[], PetscErrorCode (*ru
   for (PetscInt i = 0; i < n; i++) {
     PetscOptions options;
 
-    PetscCall(PetscOptionsCreate(&options));
-    PetscCall(PetscOptionsInsertString(options, cases[i].options));
-    PetscCall(PetscOptionsPush(options));
+    PetscCall(PushOptions(cases[i].options, &options));
     PetscCall((*run)(&cases[i], &holds));
-    PetscCall(PetscOptionsPop());
-    PetscCall(PetscOptionsDestroy(&options));
+    PetscCall(PopOptions(&options));
   }
   PetscCall(ClaimThat(holds, "%s", claim));
   PetscFunctionReturn(0);

@@ -56,15 +56,12 @@ static PetscErrorCode CreateSolver(Mat A, const char options[], KSP *ksp)
   PC           pc;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsCreate(&own));
-  PetscCall(PetscOptionsInsertString(own, options));
-  PetscCall(PetscOptionsPush(own));
+  PetscCall(PushOptions(options, &own));
   PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, ksp, &pc));
   PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 500));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(KSPSetUp(*ksp));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(PopOptions(&own));
   PetscFunctionReturn(0);
 }
 

@@ -58,9 +58,7 @@ static PetscErrorCode Solve(const char options[], Mat A, Vec b, Vec x, PetscInt 
   PC           pc;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsCreate(&own));
-  PetscCall(PetscOptionsInsertString(own, options));
-  PetscCall(PetscOptionsPush(own));
+  PetscCall(PushOptions(options, &own));
   PetscCall(MakeKSP(A, KSPRICHARDSON, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetFromOptions(ksp));
@@ -69,8 +67,7 @@ static PetscErrorCode Solve(const char options[], Mat A, Vec b, Vec x, PetscInt 
     PetscCall(SolveSystem(ksp, b, x, &its[i], NULL));
   }
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(PopOptions(&own));
   PetscFunctionReturn(0);
 }
 

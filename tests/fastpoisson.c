@@ -333,9 +333,7 @@ static PetscErrorCode TestShifts(void)
   PetscCall(MatMult(A, r, b));
   PetscCall(PCApply(pc, b, x));
   PetscCall(MatMult(A, x, r));
-  PetscCall(VecAXPY(r, -1, b));
-  PetscCall(VecNorm(r, NORM_2, &residual));
-  PetscCall(VecNorm(b, NORM_2, &norm));
+  PetscCall(DifferenceNorms(r, b, NORM_2, &residual, &norm));
   PetscCall(Claim(residual <= 1e-12 * norm, "singular by its shift: what has a solution is solved"));
   PetscCall(ClaimView(pc, "DCT-II", PETSC_TRUE, "with transforms in all directions"));
   PetscCall(DestroyAll(&x, &b, &r, &pc, &A, &da));
@@ -829,9 +827,7 @@ static PetscErrorCode TestSides(PC pc, Mat A, DM da)
   PetscCall(Fill(da, 3, hx));
   PetscCall(MatMult(H, hx, hb));
   PetscCall(PCApply(pc, hb, hy));
-  PetscCall(VecAXPY(hy, -1, hx));
-  PetscCall(VecNorm(hy, NORM_INFINITY, &error));
-  PetscCall(VecNorm(hx, NORM_INFINITY, &norm));
+  PetscCall(DifferenceNorms(hy, hx, NORM_INFINITY, &error, &norm));
   PetscCall(Claim(error <= 1e-12 * norm, "vectors of the host are solved there"));
   PetscCall(TestRefused(pc, hb, x, "One of these vectors is on a device"));
   PetscCall(CreatePC(H, &other));

@@ -64,9 +64,7 @@ static PetscErrorCode Compare(const Grid *g, PetscReal rounding, PetscBool trans
   PetscCall(GridCreateDM(g, &da));
   PetscCall(GridCreateMat(g, da, MATAIJ, &A));
   for (int i = 0; i < 2; i++) PetscCall(SolveWith(g, da, A, i ? "-1" : "10000000", transpose, again, &x[i]));
-  PetscCall(VecNorm(x[1], NORM_INFINITY, &norm));
-  PetscCall(VecAXPY(x[0], -1, x[1]));
-  PetscCall(VecNorm(x[0], NORM_INFINITY, &difference));
+  PetscCall(DifferenceNorms(x[0], x[1], NORM_INFINITY, &difference, &norm));
   if (!(norm > 0 && difference <= rounding * norm)) {
     ++*wrong;
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  they differ by %g\n", (double)(difference / norm)));

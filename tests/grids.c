@@ -165,9 +165,7 @@ static PetscErrorCode Solve(Problem *p, PetscInt *its)
   PetscCall(SolveSystem(p->ksp, p->b, p->x, its, NULL));
   PetscCall(VecDuplicate(p->b, &r));
   PetscCall(MatMult(p->A, p->x, r));
-  PetscCall(VecAXPY(r, -1, p->b));
-  PetscCall(VecNorm(r, NORM_2, &residual));
-  PetscCall(VecNorm(p->b, NORM_2, &norm));
+  PetscCall(DifferenceNorms(r, p->b, NORM_2, &residual, &norm));
   if (!(residual < 1e-6 * norm)) *its = -1;
   PetscCall(VecDestroy(&r));
   PetscFunctionReturn(0);

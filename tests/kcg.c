@@ -140,8 +140,7 @@ static PetscErrorCode DestroyKSP(KSP *ksp)
 {
   PetscFunctionBeginUser;
   PetscCall(KSPDestroy(ksp));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&Own));
+  PetscCall(PopOptions(&Own));
   PetscFunctionReturn(0);
 }
 
@@ -222,9 +221,7 @@ static PetscErrorCode Compare(const Case *c)
       if (s) PetscCall(ObjectHas((PetscObject)ksp[s], PETSC_VIEWER_DEFAULT, c->passes, &says));
       PetscCall(DestroyKSP(&ksp[s]));
     }
-    PetscCall(VecNorm(x[0], NORM_2, &norm[0]));
-    PetscCall(VecAXPY(x[1], -1, x[0]));
-    PetscCall(VecNorm(x[1], NORM_2, &norm[1]));
+    PetscCall(DifferenceNorms(x[1], x[0], NORM_2, &norm[1], &norm[0]));
     good = (PetscBool)(norm[1] <= 1e-7 * norm[0] && told[1].residual <= 1e-9 && says);
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s, %s: the residuals of KSPCG", c->name, KSPNormTypes[norms[n]]));
     PetscCall(ClaimAgree(&told[0], &told[1], claim));

@@ -125,9 +125,7 @@ static PetscErrorCode CompareFresh(const char type[], PC pc, PetscReal *apart)
   PetscCall(PCSetUp(fresh));
   PetscCall(PCSetUpOnBlocks(fresh));
   PetscCall(PCApply(fresh, b, y));
-  PetscCall(VecNorm(y, NORM_INFINITY, &norm));
-  PetscCall(VecAXPY(x, -1.0, y));
-  PetscCall(VecNorm(x, NORM_INFINITY, apart));
+  PetscCall(DifferenceNorms(x, y, NORM_INFINITY, apart, &norm));
   *apart /= norm;
   PetscCall(DestroyAll(&fresh, &b, &x, &y));
   PetscFunctionReturn(0);

@@ -265,9 +265,7 @@ static PetscErrorCode CompareUse(Use use, PetscBool *same, PetscBool *none)
   PetscCall(Smooth(smoother, use, b, x, &calls[1]));
   PetscCall(Usage(after));
   *none = (PetscBool)(after[0] - before[0] < (double)n * sizeof(PetscScalar) / 2);
-  PetscCall(VecNorm(y, NORM_2, &size));
-  PetscCall(VecAXPY(x, -1, y));
-  PetscCall(VecNorm(x, NORM_2, &away));
+  PetscCall(DifferenceNorms(x, y, NORM_2, &away, &size));
   *same = (PetscBool)(away <= 1e-14 * size && calls[0] == calls[1] && (calls[0] > 0) == (use == USE_MONITOR));
   PetscCall(DestroyAll(&plain, &ksp, &y, &x, &b, &A, &da));
   PetscFunctionReturn(0);

@@ -156,9 +156,7 @@ static PetscErrorCode Difference(Vec x, Vec y, PetscReal *relative)
   PetscCall(VecScatterCreate(y, rows, moved, rows, &scatter));
   PetscCall(VecScatterBegin(scatter, y, moved, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(scatter, y, moved, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecNorm(x, NORM_2, &norm));
-  PetscCall(VecAXPY(moved, -1.0, x));
-  PetscCall(VecNorm(moved, NORM_2, relative));
+  PetscCall(DifferenceNorms(moved, x, NORM_2, relative, &norm));
   *relative /= norm;
   PetscCall(DestroyAll(&moved, &scatter, &rows));
   PetscFunctionReturn(0);

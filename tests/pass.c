@@ -117,9 +117,7 @@ static PetscErrorCode Cycle(const Grid *g, DM da, Mat A, PetscBool objects, Pets
                           (int)(1 + GridChoose(g, 34, 3)), (int)(1 + GridChoose(g, 35, 3)),
                           g->dim == 3 && GridChoose(g, 36, 4) == 0 ? "yz" : "xyz",
                           single ? "-pc_kcycle_precision single" : ""));
-  PetscCall(PetscOptionsCreate(&own));
-  PetscCall(PetscOptionsInsertString(own, options));
-  PetscCall(PetscOptionsPush(own));
+  PetscCall(PushOptions(options, &own));
   PetscCall(MakeKSP(A, KSPRICHARDSON, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(ksp, 1e-30, 1e-300, PETSC_DEFAULT, 1));
@@ -132,8 +130,7 @@ static PetscErrorCode Cycle(const Grid *g, DM da, Mat A, PetscBool objects, Pets
   PetscCall(PCApplyTranspose(pc, b, x[1]));
   PetscCall(KSPSolve(ksp, b, x[2]));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(PopOptions(&own));
   PetscFunctionReturn(0);
 }
 
@@ -143,9 +140,7 @@ static PetscErrorCode Near(const Grid *g, const char what[], Vec x, Vec y, Petsc
   PetscReal size, apart;
 
   PetscFunctionBeginUser;
-  PetscCall(VecNorm(x, NORM_2, &size));
-  PetscCall(VecAXPY(y, -1, x));
-  PetscCall(VecNorm(y, NORM_2, &apart));
+  PetscCall(DifferenceNorms(y, x, NORM_2, &apart, &size));
   if (apart > 1e-12 * size) PetscCall(GridShow(g, what));
   *wrong += apart > 1e-12 * size ? 1 : 0;
   PetscFunctionReturn(0);

@@ -160,17 +160,14 @@ static PetscErrorCode Says(const Case *c, int which, PetscBool *says)
   PetscFunctionBeginUser;
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
   PetscCall(Assemble(c, which, da, &A));
-  PetscCall(PetscOptionsCreate(&own));
-  PetscCall(PetscOptionsInsertString(own, c->options[which]));
-  PetscCall(PetscOptionsPush(own));
+  PetscCall(PushOptions(c->options[which], &own));
   PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCSetDM(pc, da));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCSetUp(pc));
   PetscCall(ViewHas(pc, c->words, says));
   PetscCall(PCDestroy(&pc));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(PopOptions(&own));
   PetscCall(DestroyAll(&A, &da));
   PetscFunctionReturn(0);
 }

@@ -101,9 +101,7 @@ static PetscErrorCode CreateKSP(const char options[], Mat A, PCKCyclePrecisionTy
 {
   PetscFunctionBeginUser;
   if (options[0]) {
-    PetscCall(PetscOptionsCreate(&Own));
-    PetscCall(PetscOptionsInsertString(Own, options));
-    PetscCall(PetscOptionsPush(Own));
+    PetscCall(PushOptions(options, &Own));
   }
   PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, ksp, pc));
   PetscCall(PCKCycleSetPrecision(*pc, precision));
@@ -116,8 +114,7 @@ static PetscErrorCode DestroyKSP(KSP *ksp)
   PetscFunctionBeginUser;
   PetscCall(KSPDestroy(ksp));
   if (!Own) PetscFunctionReturn(0);
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&Own));
+  PetscCall(PopOptions(&Own));
   PetscFunctionReturn(0);
 }
 
@@ -349,9 +346,7 @@ static PetscErrorCode Wait(KSP ksp, PC pc, Mat A, Vec b)
   PetscCall(CreateKSP("-pc_kcycle_precision double", A, PC_KCYCLE_PRECISION_DOUBLE, &other, &always));
   PetscCall(KSPSetUp(other));
   PetscCall(PCApply(always, b, y));
-  PetscCall(VecNorm(x, NORM_2, &norm));
-  PetscCall(VecAXPY(y, -1, x));
-  PetscCall(VecNorm(y, NORM_2, &difference));
+  PetscCall(DifferenceNorms(y, x, NORM_2, &difference, &norm));
   PetscCall(Claim(waits && is && norm > 0 && difference == 0, "levels wait for the first solve"));
   PetscCall(DestroyKSP(&other));
   PetscCall(DestroyAll(&x, &y));

@@ -185,12 +185,9 @@ static PetscErrorCode CreateSolver(Mat A, const char options[], KSPType type, KS
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsCreate(&own));
-  PetscCall(PetscOptionsInsertString(own, options));
-  PetscCall(PetscOptionsPush(own));
+  PetscCall(PushOptions(options, &own));
   ierr = Make(A, type, NULL, ksp, pc);
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(PopOptions(&own));
   PetscFunctionReturn(ierr);
 }
 

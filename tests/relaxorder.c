@@ -73,9 +73,7 @@ static PetscErrorCode Alike(Mat A, const char *one, const char *other, Vec b, Ve
   PetscCall(DuplicateVec(b, &x, &y));
   PetscCall(Solve(A, one, b, v, x, &n[0], &symmetric[0]));
   PetscCall(Solve(A, other, b, v, y, &n[1], &symmetric[1]));
-  PetscCall(VecNorm(x, NORM_2, &norm));
-  PetscCall(VecAXPY(y, -1, x));
-  PetscCall(VecNorm(y, NORM_2, &difference));
+  PetscCall(DifferenceNorms(y, x, NORM_2, &difference, &norm));
   *its   = n[0];
   *alike = (PetscBool)(n[0] == n[1] && difference <= 1e-12 * norm);
   PetscCall(DestroyAll(&x, &y));

@@ -131,8 +131,7 @@ int main(int argc, char **argv)
     PetscCall(PetscOptionsPrefixPop(options));
     PetscCall(Repair(&p, &Kinds[i], DIAGONAL, da));
     PetscCall(Repair(&p, &Kinds[i], PIVOT, da));
-    PetscCall(PetscOptionsPop());
-    PetscCall(PetscOptionsDestroy(&options));
+    PetscCall(PopOptions(&options));
   }
   PetscCall(DMDestroy(&da));
   PetscCall(PetscFPTrapPop());

@@ -655,9 +655,7 @@ static PetscErrorCode TwoCycles(Case *c)
   PetscCall(VecAXPY(x, 1.0, y));
   PetscCall(PCMGMultiplicativeSetCycles(c->pc, 2));
   PetscCall(PCApply(c->pc, c->b, y));
-  PetscCall(VecAXPY(y, -1.0, x));
-  PetscCall(VecNorm(y, NORM_2, &error));
-  PetscCall(VecNorm(x, NORM_2, &norm));
+  PetscCall(DifferenceNorms(y, x, NORM_2, &error, &norm));
   PetscCall(Claim(error < 1e-12 * norm, "two cycles in one application are two cycles"));
   PetscCall(DestroyAll(&x, &r, &y));
   PetscCall(End(c));

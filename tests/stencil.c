@@ -306,9 +306,7 @@ static PetscErrorCode Equal(Vec a, Vec b, PetscBool *equal)
   PetscReal norm, size;
 
   PetscFunctionBeginUser;
-  PetscCall(VecNorm(a, NORM_INFINITY, &size));
-  PetscCall(VecAXPY(b, -1.0, a));
-  PetscCall(VecNorm(b, NORM_INFINITY, &norm));
+  PetscCall(DifferenceNorms(b, a, NORM_INFINITY, &norm, &size));
   *equal = (PetscBool)(norm <= 1e-13 * PetscMax(size, 1));
   PetscFunctionReturn(0);
 }

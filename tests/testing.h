@@ -23,6 +23,24 @@ static inline PetscBool Given(const char name[])
   return given;
 }
 
+/* Options in the place of those of the command line, until PopOptions() */
+static inline PetscErrorCode PushOptions(const char text[], PetscOptions *options)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsCreate(options));
+  PetscCall(PetscOptionsInsertString(*options, text));
+  PetscCall(PetscOptionsPush(*options));
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode PopOptions(PetscOptions *options)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(options));
+  PetscFunctionReturn(0);
+}
+
 static inline PC PCOf(KSP ksp)
 {
   PC pc = NULL;
@@ -214,6 +232,16 @@ static inline PetscErrorCode SystemDestroy(System *s)
 {
   PetscFunctionBeginUser;
   PetscCall(DestroyAll(&s->ksp, &s->x, &s->b, &s->A, &s->da));
+  PetscFunctionReturn(0);
+}
+
+/* x -= y, and the norms of that and of y */
+static inline PetscErrorCode DifferenceNorms(Vec x, Vec y, NormType type, PetscReal *difference, PetscReal *norm)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(y, type, norm));
+  PetscCall(VecAXPY(x, -1, y));
+  PetscCall(VecNorm(x, type, difference));
   PetscFunctionReturn(0);
 }
 

@@ -335,9 +335,7 @@ static PetscErrorCode Same(Vec a, Vec b, PetscBool *same)
   PetscReal norm, difference;
 
   PetscFunctionBeginUser;
-  PetscCall(VecNorm(a, NORM_INFINITY, &norm));
-  PetscCall(VecAXPY(b, -1.0, a));
-  PetscCall(VecNorm(b, NORM_INFINITY, &difference));
+  PetscCall(DifferenceNorms(b, a, NORM_INFINITY, &difference, &norm));
   *same = (PetscBool)(*same && difference <= 1e-13 * PetscMax(norm, 1));
   PetscFunctionReturn(0);
 }

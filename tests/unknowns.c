@@ -133,9 +133,7 @@ static PetscErrorCode Solve(Equations *s, PCKCycleHierarchyType hierarchy, Petsc
   PetscCall(MatMult(s->A, s->r, s->b));
   PetscCall(SolveSystem(s->ksp, s->b, s->x, &its, &reason));
   PetscCall(PCKCycleGetHierarchy(PCOf(s->ksp), &is));
-  PetscCall(VecNorm(s->r, NORM_2, &norm[0]));
-  PetscCall(VecAXPY(s->x, -1, s->r));
-  PetscCall(VecNorm(s->x, NORM_2, &norm[1]));
+  PetscCall(DifferenceNorms(s->x, s->r, NORM_2, &norm[1], &norm[0]));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
   if (show)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s levels, %" PetscInt_FMT " iterations, reason %d, error %.1e\n",
