@@ -297,6 +297,25 @@ static PetscErrorCode Relax(void)
   PetscFunctionReturn(0);
 }
 
+/* Cases that differ by their options */
+#define RECTANGLE(wind, options)                                       \
+  {                                                                    \
+    2, {31, 20, 1}, BOUNDARY_ELIMINATED, 1, wind, PETSC_FALSE, options \
+  }
+#define BLOCK(options)                                               \
+  {                                                                  \
+    3, {11, 10, 13}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, options \
+  }
+#define OFF(strength, wind, options)                                                                   \
+  {                                                                                                    \
+    2, {33, 33, 1}, BOUNDARY_STORED, strength, wind, PETSC_FALSE, "-pc_kcycle_structured off " options \
+  }
+#define GAMG(wind, options)                                                                     \
+  {                                                                                             \
+    2, {33, 33, 1}, BOUNDARY_STORED, 1, wind, PETSC_FALSE, "-pc_kcycle_hierarchy gamg " options \
+  }
+#define RICHARDSON "-mg_levels_ksp_type richardson"
+
 static PetscErrorCode Structured(void)
 {
   const Case cases[] = {
@@ -306,43 +325,19 @@ static PetscErrorCode Structured(void)
       {3, {21, 20, 17}, BOUNDARY_STORED, 1, 0, PETSC_FALSE, ""},
       {3, {11, 10, 13}, BOUNDARY_PERIODIC, 1, 0, PETSC_FALSE, ""},
       {3, {11, 10, 13}, BOUNDARY_ELIMINATED, 100, 0, PETSC_FALSE, ""},
-      {3, {11, 10, 13}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_type jacobi"},
-      {3, {11, 10, 13}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_type chebyshev"},
-      {3, {11, 10, 13}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-mg_levels_pc_relax_order symmetric"},
-      {3,
-       {11, 10, 13},
-       BOUNDARY_ELIMINATED,
-       1,
-       0,
-       PETSC_FALSE,
-       "-mg_levels_pc_relax_order backward -mg_levels_ksp_richardson_scale 0.8"},
+      BLOCK("-mg_levels_pc_relax_type jacobi"),
+      BLOCK("-mg_levels_pc_relax_type chebyshev"),
+      BLOCK("-mg_levels_pc_relax_order symmetric"),
+      BLOCK("-mg_levels_pc_relax_order backward -mg_levels_ksp_richardson_scale 0.8"),
       {2, {31, 20, 1}, BOUNDARY_ELIMINATED, 1000, 0, PETSC_FALSE, "-mg_levels_pc_relax_clusters on"},
       {3, {11, 10, 13}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-mg_levels_pc_relax_type jacobi"},
-      {2, {31, 20, 1}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-mg_levels_ksp_type chebyshev"},
-      {2,
-       {31, 20, 1},
-       BOUNDARY_ELIMINATED,
-       1,
-       0.4,
-       PETSC_FALSE,
-       "-mg_levels_pc_type jacobi -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.7"},
-      {2, {31, 20, 1}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-mg_levels_pc_type jacobi"},
-      {2,
-       {31, 20, 1},
-       BOUNDARY_ELIMINATED,
-       1,
-       0,
-       PETSC_FALSE,
-       "-pc_mg_distinct_smoothup -mg_levels_up_ksp_max_it 1 -mg_levels_1_pc_relax_order backward"},
-      {2, {31, 20, 1}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-pc_mg_multiplicative_cycles 2"},
-      {2,
-       {31, 20, 1},
-       BOUNDARY_ELIMINATED,
-       1,
-       0,
-       PETSC_FALSE,
-       "-pc_mg_levels 3 -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 3 -mg_coarse_pc_type jacobi"},
-      {2, {31, 20, 1}, BOUNDARY_ELIMINATED, 1, 0, PETSC_FALSE, "-mg_levels_ksp_max_it 3 -pc_kcycle_semicoarsen x"}};
+      RECTANGLE(0, "-mg_levels_ksp_type chebyshev"),
+      RECTANGLE(0.4, "-mg_levels_pc_type jacobi -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.7"),
+      RECTANGLE(0, "-mg_levels_pc_type jacobi"),
+      RECTANGLE(0, "-pc_mg_distinct_smoothup -mg_levels_up_ksp_max_it 1 -mg_levels_1_pc_relax_order backward"),
+      RECTANGLE(0, "-pc_mg_multiplicative_cycles 2"),
+      RECTANGLE(0, "-pc_mg_levels 3 -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 3 -mg_coarse_pc_type jacobi"),
+      RECTANGLE(0, "-mg_levels_ksp_max_it 3 -pc_kcycle_semicoarsen x")};
 
   PetscFunctionBeginUser;
   PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(cases), cases, RunCycles, "structured levels"));
@@ -350,41 +345,16 @@ static PetscErrorCode Structured(void)
 }
 
 static const Case OnPCMG[] = {
-    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off"},
-    {2,
-     {33, 33, 1},
-     BOUNDARY_STORED,
-     1,
-     0,
-     PETSC_FALSE,
-     "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type sor"},
-    {2,
-     {33, 33, 1},
-     BOUNDARY_STORED,
-     1,
-     0,
-     PETSC_FALSE,
-     "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax"},
-    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type relax"},
-    {2,
-     {33, 33, 1},
-     BOUNDARY_STORED,
-     1000,
-     0,
-     PETSC_FALSE,
-     "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax -mg_levels_pc_relax_clusters "
-     "on"},
-    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type jacobi"},
-    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off -mg_levels_pc_type bjacobi"},
-    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off"},
+    OFF(1, 0, ""),
+    OFF(1, 0, RICHARDSON " -mg_levels_pc_type sor"),
+    OFF(1, 0, RICHARDSON " -mg_levels_pc_type relax"),
+    OFF(1, 0, "-mg_levels_pc_type relax"),
+    OFF(1000, 0, RICHARDSON " -mg_levels_pc_type relax -mg_levels_pc_relax_clusters on"),
+    OFF(1, 0.4, "-mg_levels_pc_type jacobi"),
+    OFF(1, 0.4, "-mg_levels_pc_type bjacobi"),
+    OFF(1, 0.4, ""),
     {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy grid", MATSELL},
-    {2,
-     {33, 33, 1},
-     BOUNDARY_STORED,
-     1,
-     0.4,
-     PETSC_FALSE,
-     "-pc_kcycle_structured off -mg_levels_pc_sor_omega 0.8 -mg_levels_pc_sor_diagonal_shift 0.1"},
+    OFF(1, 0.4, "-mg_levels_pc_sor_omega 0.8 -mg_levels_pc_sor_diagonal_shift 0.1"),
     {2,
      {30, 33, 1},
      BOUNDARY_STORED,
@@ -392,29 +362,10 @@ static const Case OnPCMG[] = {
      0.4,
      PETSC_FALSE,
      "-pc_kcycle_structured off -mg_levels_pc_sor_omega 0.8 -mg_levels_ksp_max_it 2"},
-    {2,
-     {33, 33, 1},
-     BOUNDARY_STORED,
-     1,
-     0.4,
-     PETSC_FALSE,
-     "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_sor_local_forward -mg_levels_pc_sor_its "
-     "2"},
-    {2,
-     {33, 33, 1},
-     BOUNDARY_STORED,
-     1,
-     0,
-     PETSC_FALSE,
-     "-pc_kcycle_structured off -mg_levels_pc_sor_local_backward -mg_levels_pc_sor_lits 2"},
-    {2,
-     {33, 33, 1},
-     BOUNDARY_STORED,
-     1,
-     0,
-     PETSC_FALSE,
-     "-pc_kcycle_structured off -pc_mg_distinct_smoothup -mg_levels_ksp_type richardson -mg_levels_pc_type relax "
-     "-mg_levels_up_ksp_max_it 1"},
+    OFF(1, 0.4, "-mg_levels_ksp_type richardson -mg_levels_pc_sor_local_forward -mg_levels_pc_sor_its 2"),
+    OFF(1, 0, "-mg_levels_pc_sor_local_backward -mg_levels_pc_sor_lits 2"),
+    OFF(1, 0,
+        "-pc_mg_distinct_smoothup -mg_levels_ksp_type richardson -mg_levels_pc_type relax -mg_levels_up_ksp_max_it 1"),
     {3,
      {9, 9, 17},
      BOUNDARY_STORED,
@@ -422,17 +373,8 @@ static const Case OnPCMG[] = {
      0,
      PETSC_FALSE,
      "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax"}};
-static const Case OnPCGAMG[] = {
-    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
-    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type jacobi"},
-    {2,
-     {33, 33, 1},
-     BOUNDARY_STORED,
-     1,
-     0,
-     PETSC_FALSE,
-     "-pc_kcycle_hierarchy gamg -mg_levels_ksp_type richardson -mg_levels_pc_type sor"},
-    {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy gamg -mg_levels_pc_type sor"}};
+static const Case OnPCGAMG[] = {GAMG(0, "-mg_levels_pc_type jacobi"), GAMG(0.4, "-mg_levels_pc_type jacobi"),
+                                GAMG(0, RICHARDSON " -mg_levels_pc_type sor"), GAMG(0.4, "-mg_levels_pc_type sor")};
 
 static PetscErrorCode Others(void)
 {
@@ -444,7 +386,6 @@ static PetscErrorCode Others(void)
 
 int main(int argc, char **argv)
 {
-
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   if (Given("-hierarchies")) PetscCall(Others());

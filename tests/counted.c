@@ -25,21 +25,13 @@ static const Case Cases[] = {{"2D", 2, {64, 63, 1}, PETSC_FALSE, 0, ""},
 
 static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
 {
-  Grid      g        = {0};
-  PetscBool possible = PETSC_FALSE;
+  Grid g = {0};
 
   PetscFunctionBeginUser;
   g.number = 5;
-  g.dim    = c->dim;
   g.box    = c->box;
   g.vary   = c->vary;
-  for (PetscInt d = 0; d < 3; d++) {
-    g.size[d]     = c->size[d];
-    g.strength[d] = 1;
-  }
-  GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
-  PetscCall(GridDistribute(&g, &possible));
-  PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+  PetscCall(GridInit(&g, c->dim, c->size, BOUNDARY_ELIMINATED));
   PetscCall(GridCreateDM(&g, da));
   PetscCall(GridCreateMat(&g, *da, MATAIJ, A));
   PetscCall(DMCreateGlobalVector(*da, b));

@@ -156,6 +156,23 @@ static inline PetscErrorCode GridDistribute(Grid *g, PetscBool *possible)
   PetscFunctionReturn(0);
 }
 
+/* A grid of some sizes with couplings of 1 and the same ends everywhere, on all processes */
+static inline PetscErrorCode GridInit(Grid *g, PetscInt dim, const PetscInt size[], GridBoundary boundary)
+{
+  PetscBool possible;
+
+  PetscFunctionBeginUser;
+  g->dim = dim;
+  for (PetscInt d = 0; d < 3; d++) {
+    g->size[d]     = size[d];
+    g->strength[d] = 1;
+  }
+  GridSetBoundaries(g, boundary);
+  PetscCall(GridDistribute(g, &possible));
+  PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+  PetscFunctionReturn(0);
+}
+
 static inline PetscErrorCode GridCreateDM(const Grid *g, DM *da)
 {
   PetscInt       owned[3][64];

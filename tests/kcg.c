@@ -80,22 +80,14 @@ static const Case Cases[] = {
 
 static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
 {
-  Grid         g        = {0};
-  PetscBool    possible = PETSC_FALSE;
+  Grid         g = {0};
   MatNullSpace constants;
 
   PetscFunctionBeginUser;
   g.number = 5;
-  g.dim    = c->dim;
   g.box    = c->box;
   g.vary   = c->vary;
-  for (PetscInt d = 0; d < 3; d++) {
-    g.size[d]     = c->size[d];
-    g.strength[d] = 1;
-  }
-  GridSetBoundaries(&g, c->boundary);
-  PetscCall(GridDistribute(&g, &possible));
-  PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+  PetscCall(GridInit(&g, c->dim, c->size, c->boundary));
   PetscCall(GridCreateDM(&g, da));
   PetscCall(GridCreateMat(&g, *da, c->type, A));
   PetscCall(MatCreateVecs(*A, NULL, b));

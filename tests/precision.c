@@ -14,6 +14,11 @@ typedef struct {
   const char  *options;
 } Case;
 
+#define SQUARE(name, n, options)                                             \
+  {                                                                          \
+    name, 2, {n, n, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, options \
+  }
+
 static const Case Cases[] = {
     {"2D", 2, {65, 49, 1}, BOUNDARY_STORED, PETSC_FALSE, 1, 0.3, 1, ""},
     {"2D, no variation", 2, {64, 64, 1}, BOUNDARY_NEUMANN, PETSC_FALSE, 1, 0, 1, ""},
@@ -25,42 +30,19 @@ static const Case Cases[] = {
     {"anisotropic", 3, {24, 24, 24}, BOUNDARY_ELIMINATED, PETSC_FALSE, 0.01, 0.2, 1, ""},
     {"tiny entries", 2, {50, 50, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1e-30, ""},
     {"huge entries", 3, {20, 20, 20}, BOUNDARY_NEUMANN, PETSC_FALSE, 1, 0.3, 1e30, ""},
-    {"W-cycle", 2, {65, 65, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-pc_kcycle_kappa w"},
-    {"kappa 3, two cycles",
-     2,
-     {65, 65, 1},
-     BOUNDARY_ELIMINATED,
-     PETSC_FALSE,
-     1,
-     0.3,
-     1,
-     "-pc_kcycle_kappa 3 -pc_mg_multiplicative_cycles 2"},
-    {"full multigrid", 2, {64, 64, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-pc_mg_type full -ksp_type fcg"},
+    SQUARE("W-cycle", 65, "-pc_kcycle_kappa w"),
+    SQUARE("kappa 3, two cycles", 65, "-pc_kcycle_kappa 3 -pc_mg_multiplicative_cycles 2"),
+    SQUARE("full multigrid", 64, "-pc_mg_type full -ksp_type fcg"),
     {"Jacobi", 2, {40, 64, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-mg_levels_pc_relax_type jacobi"},
     {"Chebyshev", 3, {20, 20, 20}, BOUNDARY_STORED, PETSC_FALSE, 1, 0.3, 1, "-mg_levels_pc_relax_type chebyshev"},
     {"clusters", 2, {48, 48, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.999, 1, "-mg_levels_pc_relax_clusters on"},
     {"flexible GMRES", 3, {20, 20, 20}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-ksp_type fgmres"},
     {"GMRES", 2, {60, 60, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-ksp_type gmres -ksp_gmres_restart 3"},
-    {"Richardson", 2, {64, 64, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 1, 0.3, 1, "-ksp_type richardson"},
-    {"sweeps behind alone",
-     2,
-     {64, 64, 1},
-     BOUNDARY_ELIMINATED,
-     PETSC_FALSE,
-     1,
-     0.3,
-     1,
-     "-ksp_type fgmres -pc_mg_distinct_smoothup -mg_levels_up_ksp_max_it 3"},
-    {"coarsest by sweeps",
-     2,
-     {64, 64, 1},
-     BOUNDARY_ELIMINATED,
-     PETSC_FALSE,
-     1,
-     0.3,
-     1,
-     "-pc_mg_levels 3 -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 5 -mg_coarse_pc_type jacobi "
-     "-pc_kcycle_kappa 2"}};
+    SQUARE("Richardson", 64, "-ksp_type richardson"),
+    SQUARE("sweeps behind alone", 64, "-ksp_type fgmres -pc_mg_distinct_smoothup -mg_levels_up_ksp_max_it 3"),
+    SQUARE("coarsest by sweeps", 64,
+           "-pc_mg_levels 3 -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 5 -mg_coarse_pc_type jacobi "
+           "-pc_kcycle_kappa 2")};
 
 static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
 {
