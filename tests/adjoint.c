@@ -40,21 +40,14 @@ static PetscErrorCode AddWind(const Case *c, DM da, Mat A)
 
 static PetscErrorCode Create(const Case *c, MatType type, DM *da, Mat *A)
 {
-  Grid      g        = {0};
-  PetscBool possible = PETSC_FALSE;
+  Grid g = {0};
 
   PetscFunctionBeginUser;
   g.number = 3;
-  g.dim    = c->dim;
   g.box    = c->box;
   g.vary   = 0.3;
-  for (PetscInt d = 0; d < 3; d++) {
-    g.size[d]     = d < c->dim ? c->size[d] : 1;
-    g.strength[d] = d == c->dim - 1 ? c->strength : 1;
-  }
-  GridSetBoundaries(&g, c->boundary);
-  PetscCall(GridDistribute(&g, &possible));
-  PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+  PetscCall(GridInit(&g, c->dim, c->size, c->boundary));
+  g.strength[c->dim - 1] = c->strength;
   PetscCall(GridCreateDM(&g, da));
   PetscCall(GridCreateMat(&g, *da, type, A));
   PetscCall(AddWind(c, *da, *A));

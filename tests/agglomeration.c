@@ -24,7 +24,6 @@ typedef struct {
 /* All processes, or one alone; 8 of them cut the grid in directions that are then short */
 static PetscErrorCode SetUpCase(const Case *c, PetscInt number, PetscBool alone, Grid *g)
 {
-
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(g, sizeof(*g)));
   g->number = number;

@@ -596,7 +596,6 @@ static PetscErrorCode All(void)
 
 int main(int argc, char **argv)
 {
-
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(Coarse());

@@ -156,7 +156,6 @@ static PetscErrorCode Refuse(const char expected[], const char claim[])
 
 int main(int argc, char **args)
 {
-
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &args, help));
   PetscCall(PCRelaxRegister("moving", CreateMoving));

@@ -184,7 +184,6 @@ static PetscErrorCode CheckAdjoints(PC pc, Vec u, Vec v)
 
 static PetscErrorCode CreateSolver(DM da, Poisson *p, PCType type, KSP *ksp)
 {
-
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
   PetscCall(KSPSetDM(*ksp, da));

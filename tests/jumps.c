@@ -710,7 +710,6 @@ static PetscErrorCode Measure(MPI_Comm comm, const Problem *p, PetscBool cycles,
 /* Clusters that are cut into processes are found and corrected as on one */
 static PetscErrorCode TestProcesses(Problem *p, PetscBool cycles)
 {
-
   PetscFunctionBeginUser;
   p->contrast = 1e6;
   for (int e = BOUNDARY_STORED; e <= BOUNDARY_PERIODIC; e++) {

@@ -118,7 +118,6 @@ static PetscErrorCode Difference(Problem *problem, Mat B, Mat X, Single single, 
 
 static PetscErrorCode ClaimSmall(PetscReal difference, const char what[], PetscInt width)
 {
-
   PetscFunctionBeginUser;
   PetscCall(ClaimThat(difference < 1e-12, "%s of %" PetscInt_FMT " right sides is that of each", what, width));
   if (!(difference < 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative difference %g\n", (double)difference));

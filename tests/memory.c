@@ -208,7 +208,6 @@ static PetscErrorCode CountCalls(KSP ksp, PetscInt it, PetscReal rnorm, void *ct
 /* Two sweeps from x = 0.5 */
 static PetscErrorCode Smooth(KSP ksp, Use use, Vec b, Vec x, PetscInt *calls)
 {
-
   PetscFunctionBeginUser;
   *calls = 0;
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));

@@ -66,7 +66,6 @@ static PetscErrorCode ReadFile(const char name[], Calibration *c)
 
 static PetscErrorCode WriteFile(const char name[], const Calibration *c)
 {
-
   PetscFunctionBeginUser;
   if (!PetscGlobalRank) {
     FILE *file = fopen(name, "w");

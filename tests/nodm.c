@@ -76,7 +76,6 @@ static PetscErrorCode CreateLines(const Grid *g, Layout layout, Mat *A)
 /* The matrix with its DMDA, and the one without */
 static PetscErrorCode CreatePair(Grid *g, Layout layout, DM *da, Mat *with, Mat *without)
 {
-
   PetscFunctionBeginUser;
   for (PetscInt d = 0; d < 3; d++)
     g->nproc[d] = layout == BOXES && d < g->dim ? PETSC_DECIDE : d == g->dim - 1 ? PetscGlobalSize : 1;
@@ -174,47 +173,61 @@ static PetscErrorCode HasSizes(KSP ksp, const Grid *g, PetscBool *has)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode GiveSizes(KSP ksp, const Grid *g)
-{
-
-  PetscFunctionBeginUser;
-  PetscCall(PCKCycleSetGridSizes(PCOf(ksp), g->dim, g->size));
-  PetscFunctionReturn(0);
-}
-
-/* One grid, with and without its DM. Singular operators have solutions up to constants */
-static PetscErrorCode Compare(Grid *g, Layout layout, const Change *change, PetscBool give, Findings *f)
-{
+/* Solvers of a problem with its DMDA and without, and what they give */
+typedef struct {
   DM        da;
   Mat       A[2];
   KSP       ksp[2];
   Vec       x[2];
   PetscInt  its[2];
   PetscReal difference;
-  PetscBool found = PETSC_FALSE, structured = PETSC_FALSE, line = PETSC_FALSE;
+  PetscBool found; /* the sizes of the grid, without */
+} Pair;
+
+/* given: the second solver is given the sizes */
+static PetscErrorCode SolvePair(const Grid *g, const Change *change, PetscBool given, Pair *p)
+{
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) {
+    if (change) PetscCall(ChangeMat(change, p->A[i]));
+    PetscCall(CreateSolver(p->A[i], &p->ksp[i]));
+    if (i && given) PetscCall(PCKCycleSetGridSizes(PCOf(p->ksp[i]), g->dim, g->size));
+    PetscCall(Solve(p->ksp[i], &p->x[i], &p->its[i]));
+  }
+  PetscCall(Difference(p->x[0], p->x[1], &p->difference));
+  PetscCall(HasSizes(p->ksp[1], g, &p->found));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode DestroyPair(Pair *p)
+{
+  PetscFunctionBeginUser;
+  for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&p->x[i], &p->ksp[i], &p->A[i]));
+  PetscCall(DMDestroy(&p->da));
+  PetscFunctionReturn(0);
+}
+
+/* One grid, with and without its DM. Singular operators have solutions up to constants */
+static PetscErrorCode Compare(Grid *g, Layout layout, const Change *change, PetscBool give, Findings *f)
+{
+  Pair      p;
+  PetscBool structured = PETSC_FALSE, line = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(CreatePair(g, layout, &da, &A[0], &A[1]));
-  for (int i = 0; i < 2; i++) {
-    PetscCall(ChangeMat(change, A[i]));
-    PetscCall(CreateSolver(A[i], &ksp[i]));
-    if (i && give) PetscCall(GiveSizes(ksp[i], g));
-    PetscCall(Solve(ksp[i], &x[i], &its[i]));
-  }
-  PetscCall(Difference(x[0], x[1], &difference));
-  PetscCall(HasSizes(ksp[1], g, &found));
-  PetscCall(ViewHas(PCOf(ksp[1]), PetscDefined(USE_COMPLEX) ? "hierarchy grid" : "  structured levels\n", &structured));
-  PetscCall(ViewHas(PCOf(ksp[1]), give ? " given by -pc_kcycle_grid_sizes" : " found in the matrix", &line));
-  if (!found || !structured) PetscCall(GridShow(g, "not found"));
-  if (its[0] != its[1]) PetscCall(GridShow(g, "other iterations"));
-  if (difference > 1e-7) PetscCall(GridShow(g, "another solution"));
+  PetscCall(CreatePair(g, layout, &p.da, &p.A[0], &p.A[1]));
+  PetscCall(SolvePair(g, change, give, &p));
+  PetscCall(
+      ViewHas(PCOf(p.ksp[1]), PetscDefined(USE_COMPLEX) ? "hierarchy grid" : "  structured levels\n", &structured));
+  PetscCall(ViewHas(PCOf(p.ksp[1]), give ? " given by -pc_kcycle_grid_sizes" : " found in the matrix", &line));
+  if (!p.found || !structured) PetscCall(GridShow(g, "not found"));
+  if (p.its[0] != p.its[1]) PetscCall(GridShow(g, "other iterations"));
+  if (p.difference > 1e-7) PetscCall(GridShow(g, "another solution"));
   f->cases++;
-  f->notfound += !found || !structured;
+  f->notfound += !p.found || !structured;
   f->views += !line;
-  f->iterations += its[0] != its[1];
-  f->solutions += difference > 1e-7;
-  for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&x[i], &ksp[i], &A[i]));
-  PetscCall(DMDestroy(&da));
+  f->iterations += p.its[0] != p.its[1];
+  f->solutions += p.difference > 1e-7;
+  PetscCall(DestroyPair(&p));
   PetscFunctionReturn(0);
 }
 
@@ -231,7 +244,6 @@ static PetscErrorCode Report(const char what[], const Findings *f)
 /* A grid of some sizes and ends; at least two lines for each process */
 static PetscErrorCode ChooseGrid(PetscInt number, PetscInt dim, Grid *g)
 {
-
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(g, sizeof(*g)));
   g->number = number;
@@ -342,37 +354,26 @@ static PetscErrorCode TestProduct(void)
   for (int periodic = 0; periodic < 2; periodic++) {
     const Change change = {PETSC_TRUE, 0, 1.0};
     Grid         g;
-    DM           da;
-    Mat          G, D, A[2];
-    KSP          ksp[2];
-    Vec          x[2];
-    PetscInt     its[2];
-    PetscReal    difference;
-    PetscBool    found;
+    Pair         p;
+    Mat          G, D;
 
     PetscFunctionBeginUser;
     SetGrid(&g, 2, 31, 26, 1, periodic ? BOUNDARY_PERIODIC : BOUNDARY_NEUMANN);
-    PetscCall(CreatePair(&g, LINES_WHOLE, &da, &A[0], &A[1]));
-    PetscCall(MatDestroy(&A[1]));
+    PetscCall(CreatePair(&g, LINES_WHOLE, &p.da, &p.A[0], &p.A[1]));
+    PetscCall(MatDestroy(&p.A[1]));
     PetscCall(CreateGradient(&g, &G));
     PetscCall(MatTranspose(G, MAT_INITIAL_MATRIX, &D));
     PetscCall(MatScale(D, -1.0));
-    PetscCall(MatMatMult(D, G, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &A[1]));
-    PetscCall(MatScale(A[0], -1.0));
-    for (int i = 0; i < 2; i++) {
-      PetscCall(ChangeMat(&change, A[i]));
-      PetscCall(CreateSolver(A[i], &ksp[i]));
-      PetscCall(Solve(ksp[i], &x[i], &its[i]));
-    }
-    PetscCall(Difference(x[0], x[1], &difference));
-    PetscCall(HasSizes(ksp[1], &g, &found));
+    PetscCall(MatMatMult(D, G, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &p.A[1]));
+    PetscCall(MatScale(p.A[0], -1.0));
+    PetscCall(SolvePair(&g, &change, PETSC_FALSE, &p));
     PetscCall(
         PetscPrintf(PETSC_COMM_WORLD,
                     "divergence times gradient, %s: found %s, same iterations as with a DMDA %s, same solution %s\n",
-                    periodic ? "periodic" : "cells", found ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO",
-                    difference < 1e-7 ? "yes" : "NO"));
-    for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&x[i], &ksp[i], &A[i]));
-    PetscCall(DestroyAll(&G, &D, &da));
+                    periodic ? "periodic" : "cells", p.found ? "yes" : "NO", p.its[0] == p.its[1] ? "yes" : "NO",
+                    p.difference < 1e-7 ? "yes" : "NO"));
+    PetscCall(DestroyAll(&G, &D));
+    PetscCall(DestroyPair(&p));
   }
   PetscFunctionReturn(0);
 }
@@ -640,14 +641,6 @@ static PetscErrorCode TestErrors(void)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode NotStructured(KSP ksp)
-{
-
-  PetscFunctionBeginUser;
-  PetscCall(PCKCycleSetStructured(PCOf(ksp), PC_KCYCLE_STRUCTURED_OFF));
-  PetscFunctionReturn(0);
-}
-
 /* More processes than lines: found is nothing, given is an error; so it is where lines are cut and levels not
    structured */
 static PetscErrorCode TestFew(void)
@@ -664,8 +657,8 @@ static PetscErrorCode TestFew(void)
     PetscCall(CreateLines(&g, given == 2 ? LINES_CUT : LINES_WHOLE, &A));
     PetscCall(MatShift(A, 0.1));
     PetscCall(CreateSolver(A, &ksp));
-    if (given) PetscCall(GiveSizes(ksp, &g));
-    if (given == 2) PetscCall(NotStructured(ksp));
+    if (given) PetscCall(PCKCycleSetGridSizes(PCOf(ksp), g.dim, g.size));
+    if (given == 2) PetscCall(PCKCycleSetStructured(PCOf(ksp), PC_KCYCLE_STRUCTURED_OFF));
     PetscCall(FindsGrid(ksp, &finds, words));
     if (given) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", words));
     else PetscCall(Claim(!finds, "no grid is found that has fewer lines than there are processes"));
@@ -705,39 +698,29 @@ static PetscErrorCode TestZeros(void)
   for (PetscInt k = 0; k < 4; k++) {
     const PetscInt dim = 2 + k % 2;
     Grid           g;
-    DM             da, dm;
-    Mat            A[2];
-    KSP            ksp[2];
-    Vec            x[2];
-    PetscInt       its[2], other, start;
-    PetscReal      difference;
-    PetscBool      found, still;
+    Pair           p;
+    DM             dm;
+    PetscInt       other, start;
+    PetscBool      still;
 
     SetGrid(&g, dim, dim == 3 ? 12 : 40, dim == 3 ? 9 : 27, dim == 3 ? 10 : 1, BOUNDARY_ELIMINATED);
-    PetscCall(CreatePair(&g, LINES_WHOLE, &da, &A[0], &A[1]));
-    PetscCall(MatDestroy(&A[1]));
-    PetscCall(
-        CreateLinesAndZeros(&g, k < 2 ? LINES_WHOLE : LINES_CUT, PETSC_STATIC_ARRAY_LENGTH(distance), distance, &A[1]));
-    for (int i = 0; i < 2; i++) {
-      PetscCall(CreateSolver(A[i], &ksp[i]));
-      PetscCall(Solve(ksp[i], &x[i], &its[i]));
-    }
-    PetscCall(Difference(x[0], x[1], &difference));
-    PetscCall(HasSizes(ksp[1], &g, &found));
-    PetscCall(VecDestroy(&x[1]));
-    PetscCall(MatGetOwnershipRange(A[1], &start, NULL));
-    if (!start) PetscCall(MatSetValue(A[1], 20, 27, -0.1, INSERT_VALUES));
-    PetscCall(AssembleMat(A[1]));
-    PetscCall(SolveWith(ksp[1], A[1], &other, &dm));
-    PetscCall(HasSizes(ksp[1], &g, &still));
+    PetscCall(CreatePair(&g, LINES_WHOLE, &p.da, &p.A[0], &p.A[1]));
+    PetscCall(MatDestroy(&p.A[1]));
+    PetscCall(CreateLinesAndZeros(&g, k < 2 ? LINES_WHOLE : LINES_CUT, PETSC_STATIC_ARRAY_LENGTH(distance), distance,
+                                  &p.A[1]));
+    PetscCall(SolvePair(&g, NULL, PETSC_FALSE, &p));
+    PetscCall(MatGetOwnershipRange(p.A[1], &start, NULL));
+    if (!start) PetscCall(MatSetValue(p.A[1], 20, 27, -0.1, INSERT_VALUES));
+    PetscCall(AssembleMat(p.A[1]));
+    PetscCall(SolveWith(p.ksp[1], p.A[1], &other, &dm));
+    PetscCall(HasSizes(p.ksp[1], &g, &still));
     PetscCall(PetscPrintf(
         PETSC_COMM_WORLD,
         "%" PetscInt_FMT
         "D, %s: found %s, same iterations as with a DMDA %s, same solution %s; with an entry there: no grid %s\n",
-        dim, Layouts[k < 2 ? LINES_WHOLE : LINES_CUT], found ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO",
-        difference < 1e-7 ? "yes" : "NO", still ? "NO" : "yes"));
-    for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&ksp[i], &A[i]));
-    PetscCall(DestroyAll(&x[0], &da));
+        dim, Layouts[k < 2 ? LINES_WHOLE : LINES_CUT], p.found ? "yes" : "NO", p.its[0] == p.its[1] ? "yes" : "NO",
+        p.difference < 1e-7 ? "yes" : "NO", still ? "NO" : "yes"));
+    PetscCall(DestroyPair(&p));
   }
   PetscFunctionReturn(0);
 }
@@ -881,35 +864,25 @@ int main(int argc, char **argv)
 {
   PetscInt  cases    = 6;
   char      test[32] = "random";
-  PetscBool is, cut = PETSC_TRUE;
+  PetscBool cut      = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cut", &cut, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-test", test, sizeof(test), NULL));
-  PetscCall(PetscStrcmp(test, "random", &is));
-  if (is) PetscCall(TestRandom(cases, cut));
-  PetscCall(PetscStrcmp(test, "special", &is));
-  if (is) PetscCall(TestSpecial());
-  if (is) PetscCall(TestProduct());
-  PetscCall(PetscStrcmp(test, "doubt", &is));
-  if (is) PetscCall(TestDoubt());
-  PetscCall(PetscStrcmp(test, "change", &is));
-  if (is) PetscCall(TestChange());
-  if (is) PetscCall(TestTurns());
-  PetscCall(PetscStrcmp(test, "errors", &is));
-  if (is) PetscCall(TestErrors());
-  PetscCall(PetscStrcmp(test, "option", &is));
-  if (is) PetscCall(TestOption());
-  PetscCall(PetscStrcmp(test, "few", &is));
-  if (is) PetscCall(TestFew());
-  PetscCall(PetscStrcmp(test, "uses", &is));
-  if (is) PetscCall(TestUses());
-  PetscCall(PetscStrcmp(test, "zeros", &is));
-  if (is) PetscCall(TestZeros());
-  PetscCall(PetscStrcmp(test, "thin", &is));
-  if (is) PetscCall(TestThin());
+  if (!strcmp(test, "random")) PetscCall(TestRandom(cases, cut));
+  if (!strcmp(test, "special")) PetscCall(TestSpecial());
+  if (!strcmp(test, "special")) PetscCall(TestProduct());
+  if (!strcmp(test, "doubt")) PetscCall(TestDoubt());
+  if (!strcmp(test, "change")) PetscCall(TestChange());
+  if (!strcmp(test, "change")) PetscCall(TestTurns());
+  if (!strcmp(test, "errors")) PetscCall(TestErrors());
+  if (!strcmp(test, "option")) PetscCall(TestOption());
+  if (!strcmp(test, "few")) PetscCall(TestFew());
+  if (!strcmp(test, "uses")) PetscCall(TestUses());
+  if (!strcmp(test, "zeros")) PetscCall(TestZeros());
+  if (!strcmp(test, "thin")) PetscCall(TestThin());
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -10,7 +10,6 @@ process only.\n\
 /* Of these rows those of this process, or all of them on one */
 static PetscErrorCode LocalRows(const PetscInt rows[MOST], PetscInt *local)
 {
-
   PetscFunctionBeginUser;
   *local = PetscGlobalSize == 1 ? rows[0] + rows[1] + rows[2] + rows[3] : rows[PetscGlobalRank];
   PetscFunctionReturn(0);
@@ -181,7 +180,6 @@ typedef enum {
 /* A vector with one place more on the last process */
 static PetscErrorCode CreateLonger(PetscInt n, Vec *v)
 {
-
   PetscFunctionBeginUser;
   PetscCall(VecCreate(PETSC_COMM_WORLD, v));
   PetscCall(VecSetSizes(*v, n + (PetscGlobalRank == PetscGlobalSize - 1), PETSC_DETERMINE));

@@ -46,22 +46,15 @@ static const Case Cases[] = {
 
 static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
 {
-  Grid         g        = {0};
-  PetscBool    possible = PETSC_FALSE;
+  Grid         g = {0};
   MatNullSpace constants;
 
   PetscFunctionBeginUser;
   g.number = 5;
-  g.dim    = c->dim;
   g.box    = c->box;
   g.vary   = c->vary;
-  for (PetscInt d = 0; d < 3; d++) {
-    g.size[d]     = c->size[d];
-    g.strength[d] = d == c->dim - 1 ? c->strength : 1;
-  }
-  GridSetBoundaries(&g, c->boundary);
-  PetscCall(GridDistribute(&g, &possible));
-  PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+  PetscCall(GridInit(&g, c->dim, c->size, c->boundary));
+  g.strength[c->dim - 1] = c->strength;
   PetscCall(GridCreateDM(&g, da));
   PetscCall(GridCreateMat(&g, *da, MATAIJ, A));
   PetscCall(MatScale(*A, c->units));
@@ -408,7 +401,6 @@ static PetscErrorCode Option(void)
 
 int main(int argc, char **args)
 {
-
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &args, help));
   if (Given("-refusals")) PetscCall(Refusals());

@@ -225,7 +225,6 @@ static PetscErrorCode Measure(const Case *c)
 /* A made-up machine */
 static PetscErrorCode WriteRoofline(const char name[], const char processes[], PetscReal sweep, PetscBool whole)
 {
-
   PetscFunctionBeginUser;
   if (!PetscGlobalRank) {
     FILE *file = fopen(name, "w");
@@ -412,7 +411,6 @@ static PetscErrorCode Options(void)
 
 int main(int argc, char **args)
 {
-
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &args, help));
   if (Given("-options")) PetscCall(Options());

@@ -27,7 +27,6 @@ typedef struct {
 
 static PetscErrorCode SetUpGrid(const Case *c, Parts how, PetscInt number, Grid *g, PetscBool *possible)
 {
-
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(g, sizeof(*g)));
   g->number = number;

@@ -424,7 +424,6 @@ static PetscErrorCode DestroyCells(Cells *c)
 
 static PetscErrorCode SolveCells(Cells *c)
 {
-
   PetscFunctionBeginUser;
   PetscCall(CreateCells(c));
   PetscCall(CreateSolver(c, 100));

@@ -61,7 +61,6 @@ static PetscErrorCode SolveCreate(const Grid *g, MatType type, const char prefix
 
 static PetscErrorCode SolveRun(Solve *s)
 {
-
   PetscFunctionBeginUser;
   PetscCall(PCSetType(PCOf(s->ksp), PCKCYCLE));
   PetscCall(KSPMonitorCancel(s->ksp));

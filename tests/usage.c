@@ -348,7 +348,6 @@ static PetscErrorCode NumberOfLevels(void)
 
 int main(int argc, char **argv)
 {
-
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   if (Given("-misfits")) PetscCall(Misfits());

@@ -79,7 +79,6 @@ static PetscErrorCode CreateMatrix(Problem *p, DM *da, Mat *A)
 
 static PetscErrorCode CreateSolver(Mat A, KSPType type, KSP *ksp)
 {
-
   PetscFunctionBeginUser;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
   PetscCall(KSPSetOperators(*ksp, A, A));

@@ -515,7 +515,6 @@ static PetscErrorCode TestWide(PetscInt dim, PetscInt n, const char type[])
 
 int main(int argc, char **args)
 {
-
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &args, help));
   if (Given("-planes") || Given("-thin")) PetscCall(TestPlanes(Given("-thin")));
