@@ -165,7 +165,7 @@ static PetscErrorCode Judge(const char what[], PetscReal difference, PetscBool *
   PetscFunctionBeginUser;
   if (difference <= 10000 * PETSC_MACHINE_EPSILON) PetscFunctionReturn(0);
   *holds = PETSC_FALSE;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s: %g\n", what, (double)difference));
+  PetscCall(Print("  NO: %s: %g\n", what, (double)difference));
   PetscFunctionReturn(0);
 }
 

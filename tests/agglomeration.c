@@ -159,11 +159,10 @@ static PetscErrorCode Same(const Case *c, const Solution *alone, const Solution 
   if (!(most < tolerance) || !(product < tolerance)) good = PETSC_FALSE;
   if (!good) *same = PETSC_FALSE;
   if (show || !good)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "  %s %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s: %" PetscInt_FMT
-                          " iterations, alone %" PetscInt_FMT ", norms differ by %.2g, products by %.2g\n",
-                          c->what, c->size[0], c->size[1], c->size[2], GridBoundaries[c->boundary], all->n, alone->n,
-                          (double)most, (double)product));
+    PetscCall(Print("  %s %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s: %" PetscInt_FMT
+                    " iterations, alone %" PetscInt_FMT ", norms differ by %.2g, products by %.2g\n",
+                    c->what, c->size[0], c->size[1], c->size[2], GridBoundaries[c->boundary], all->n, alone->n,
+                    (double)most, (double)product));
   PetscFunctionReturn(0);
 }
 

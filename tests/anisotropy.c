@@ -107,8 +107,7 @@ static PetscErrorCode TestChoice(Stretched *s, const char precision[])
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(words, sizeof(words), "lines along %s", s->poisson.dim == 2 ? "xy" : "xyz"));
   PetscCall(Solve(s, precision, words, &lines, &has));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, stretched: %" PetscInt_FMT " iterations\n",
-                        s->poisson.dim, lines));
+  PetscCall(Print("%" PetscInt_FMT "D, stretched: %" PetscInt_FMT " iterations\n", s->poisson.dim, lines));
   PetscCall(Claim(has, "  the view has the lines"));
   PetscCall(PetscSNPrintf(options, sizeof(options), "%s -pc_mg_distinct_smoothup", precision));
   PetscCall(Solve(s, options, "alternating, order forward", &its, &has));
@@ -134,7 +133,7 @@ static PetscErrorCode TestPlanes(Stretched *s, const char precision[])
   PetscCall(Claim(!has, "  lines alone are relaxed"));
   s->growth = 1.6;
   PetscCall(Solve(s, precision, "planes across xyz", &planes, &has));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "3D, stretched more: %" PetscInt_FMT " iterations\n", planes));
+  PetscCall(Print("3D, stretched more: %" PetscInt_FMT " iterations\n", planes));
   PetscCall(Claim(has, "  the view has planes"));
   PetscCall(Solve(s, precision, "kappa=infinity", &lines, &has));
   PetscCall(PetscSNPrintf(options, sizeof(options), "%s -pc_kcycle_kappa 1", precision));
@@ -253,7 +252,7 @@ static PetscErrorCode Refuses(Mat A, const char type[], const char directions[],
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(said, words, &found));
   PetscCall(ClaimThat(ierr && found, "%s with directions \"%s\" is an error that says so", type, directions));
-  if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", said));
+  if (!found) PetscCall(Print("  it says: %s\n", said));
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(0);
 }

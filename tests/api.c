@@ -100,15 +100,14 @@ static PetscErrorCode PrintKCycle(PC pc)
   PetscCall(PCKCycleGetInterpolation(pc, &interpolation));
   PetscCall(PCKCycleGetSemicoarsen(pc, &directions));
   PetscCall(PCKCycleGetAnisotropy(pc, &anisotropy));
-  PetscCall(PetscPrintf(
-      PETSC_COMM_WORLD,
-      "kcycle: kappa %" PetscInt_FMT ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s, "
-      "anisotropy %s, place %s, host below %" PetscInt_FMT ", block below %" PetscInt_FMT
-      ", matrix below %" PetscInt_FMT ", graph %s, tile above %" PetscInt_FMT ", overlap above %" PetscInt_FMT
-      ", overcorrect %g\n",
-      kappa, PCKCycleHierarchyTypes[hierarchy], PCKCycleStructuredTypes[structured], PCKCycleGridTypes[grid],
-      PCKCycleInterpolationTypes[interpolation], directions, PCKCycleAnisotropyTypes[anisotropy],
-      PCKCyclePlaceTypes[place], below, block, matrix, graph ? "yes" : "no", above, overlap, (double)factor));
+  PetscCall(
+      Print("kcycle: kappa %" PetscInt_FMT ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s, "
+            "anisotropy %s, place %s, host below %" PetscInt_FMT ", block below %" PetscInt_FMT
+            ", matrix below %" PetscInt_FMT ", graph %s, tile above %" PetscInt_FMT ", overlap above %" PetscInt_FMT
+            ", overcorrect %g\n",
+            kappa, PCKCycleHierarchyTypes[hierarchy], PCKCycleStructuredTypes[structured], PCKCycleGridTypes[grid],
+            PCKCycleInterpolationTypes[interpolation], directions, PCKCycleAnisotropyTypes[anisotropy],
+            PCKCyclePlaceTypes[place], below, block, matrix, graph ? "yes" : "no", above, overlap, (double)factor));
   PetscFunctionReturn(0);
 }
 
@@ -128,9 +127,7 @@ static PetscErrorCode PrintRelax(PC pc)
   PetscCall(PCRelaxGetDegree(pc, &degree));
   PetscCall(PCRelaxGetClusters(pc, &clusters));
   PetscCall(PCRelaxGetDirections(pc, &directions));
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD,
-                  "relax: type %s, omega %g, order %s, degree %" PetscInt_FMT ", clusters %s, directions \"%s\"\n",
+  PetscCall(Print("relax: type %s, omega %g, order %s, degree %" PetscInt_FMT ", clusters %s, directions \"%s\"\n",
                   type, (double)omega, PCRelaxOrderTypes[order], degree, PCRelaxClustersTypes[clusters], directions));
   PetscFunctionReturn(0);
 }
@@ -143,8 +140,8 @@ static PetscErrorCode PrintIncPoisson(PC pc)
   PetscFunctionBeginUser;
   PetscCall(PCIncPoissonGetPattern(pc, &pattern));
   PetscCall(PCIncPoissonGetScaling(pc, &scaling));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "incpoisson: pattern %s, scaling %s\n", PCIncPoissonPatternTypes[pattern],
-                        PCIncPoissonScalingTypes[scaling]));
+  PetscCall(Print("incpoisson: pattern %s, scaling %s\n", PCIncPoissonPatternTypes[pattern],
+                  PCIncPoissonScalingTypes[scaling]));
   PetscFunctionReturn(0);
 }
 
@@ -163,11 +160,10 @@ static PetscErrorCode PrintDeflSub(PC pc)
   PetscCall(PCDeflSubGetBoxes(pc, &x, &y, &z));
   PetscCall(PCDeflSubGetSize(pc, &size));
   PetscCall(PCDeflSubGetJump(pc, &jump));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "deflsub: type %s, form %s, coarse %s, boxes %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT
-                        ", size %" PetscInt_FMT ", jump %g\n",
-                        PCDeflSubTypes[type], PCDeflSubFormTypes[form], PCDeflSubCoarseTypes[coarse], x, y, z, size,
-                        (double)jump));
+  PetscCall(Print("deflsub: type %s, form %s, coarse %s, boxes %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT
+                  ", size %" PetscInt_FMT ", jump %g\n",
+                  PCDeflSubTypes[type], PCDeflSubFormTypes[form], PCDeflSubCoarseTypes[coarse], x, y, z, size,
+                  (double)jump));
   PetscFunctionReturn(0);
 }
 
@@ -213,7 +209,7 @@ static PetscErrorCode PrintColumn(Mat P, PetscInt column)
   if (start <= column && column < end) PetscCall(VecSetValue(coarse, column, 1.0, INSERT_VALUES));
   PetscCall(AssembleVec(coarse));
   PetscCall(MatMult(P, coarse, fine));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "coarse point %" PetscInt_FMT " is interpolated to", column));
+  PetscCall(Print("coarse point %" PetscInt_FMT " is interpolated to", column));
   PetscCall(VecGetOwnershipRange(fine, &start, &end));
   PetscCall(VecGetArrayRead(fine, &value));
   for (PetscInt i = start; i < end; i++) {
@@ -222,7 +218,7 @@ static PetscErrorCode PrintColumn(Mat P, PetscInt column)
                                         (double)PetscRealPart(value[i - start])));
   }
   PetscCall(PetscSynchronizedFlush(PETSC_COMM_WORLD, PETSC_STDOUT));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  PetscCall(Print("\n"));
   PetscCall(VecRestoreArrayRead(fine, &value));
   PetscCall(DestroyAll(&coarse, &fine));
   PetscFunctionReturn(0);
@@ -244,7 +240,7 @@ static PetscErrorCode Interpolated(Poisson *p)
   PetscCall(PCMGGetLevels(pc, &nlevels));
   PetscCall(PCMGGetInterpolation(pc, nlevels - 1, &P));
   PetscCall(MatGetSize(P, NULL, &n));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " points become %" PetscInt_FMT "\n", p->n, n));
+  PetscCall(Print("%" PetscInt_FMT " points become %" PetscInt_FMT "\n", p->n, n));
   PetscCall(PrintColumn(P, 0));
   PetscCall(PrintColumn(P, 5));
   PetscCall(PrintColumn(P, n - 1));
@@ -289,7 +285,7 @@ static PetscErrorCode Subdomains(Poisson *p)
   PetscCall(Claim(got == coefficient, "and then gives the one that was set"));
   PetscCall(PCSetUp(pc));
   PetscCall(PCDeflSubGetNumber(pc, &number, NULL));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " subdomains\n", number));
+  PetscCall(Print("%" PetscInt_FMT " subdomains\n", number));
   PetscCall(DestroyAll(&coefficient, &pc, &A));
   PetscFunctionReturn(0);
 }
@@ -384,15 +380,15 @@ static PetscErrorCode SameValues(Poisson *p)
   PetscCall(SetUps(pc, names));
   PetscCall(GiveAgain(pc[0], pc[1], pc[2], pc[3]));
   PetscCall(SetUps(pc, names));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set up anew by the values that there are: %s\n", names));
+  PetscCall(Print("set up anew by the values that there are: %s\n", names));
   for (int i = 0; i < 4; i++) PetscCall(PCSetFromOptions(pc[i]));
   PetscCall(SetUps(pc, names));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set up anew by options that there were: %s\n", names));
+  PetscCall(Print("set up anew by options that there were: %s\n", names));
   PetscCall(PCRelaxSetOmega(pc[1], 0.5));
   PetscCall(PCIncPoissonSetScaling(pc[2], PC_INCPOISSON_SCALING_NONE));
   PetscCall(PCDeflSubSetSize(pc[3], 50));
   PetscCall(SetUps(pc, names));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set up anew by other values: %s\n", names));
+  PetscCall(Print("set up anew by other values: %s\n", names));
   for (int i = 0; i < 4; i++) PetscCall(DestroyAll(&pc[i], &A[i]));
   PetscFunctionReturn(0);
 }
@@ -410,22 +406,20 @@ static PetscErrorCode Refused(Poisson *p)
   PetscCall(CreateOnGrid(p, PCKCYCLE, &A, &pc));
   PetscCall(PCKCycleSetSemicoarsen(pc, "yx"));
   PetscCall(PCKCycleGetSemicoarsen(pc, &now));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "yx is %s\n", now));
+  PetscCall(Print("yx is %s\n", now));
   PetscCall(PetscPushErrorHandler(KeepError, text));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(bad); i++) {
     const PetscErrorCode ierr = PCKCycleSetSemicoarsen(pc, bad[i]);
 
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", ierr ? text : "NO error"));
+    PetscCall(Print("%s\n", ierr ? text : "NO error"));
   }
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "%s\n", PCKCycleSetPrecision(pc, (PCKCyclePrecisionType)7) ? text : "NO error"));
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "%s\n", PCKCycleSetAnisotropy(pc, (PCKCycleAnisotropyType)-1) ? text : "NO error"));
+  PetscCall(Print("%s\n", PCKCycleSetPrecision(pc, (PCKCyclePrecisionType)7) ? text : "NO error"));
+  PetscCall(Print("%s\n", PCKCycleSetAnisotropy(pc, (PCKCycleAnisotropyType)-1) ? text : "NO error"));
   PetscCall(PetscPopErrorHandler());
   PetscCall(PCSetUp(pc));
   PetscCall(PCKCycleSetSemicoarsen(pc, "xy"));
   PetscCall(PetscPushErrorHandler(KeepError, text));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", PCKCycleSetSemicoarsen(pc, "x") ? text : "NO error"));
+  PetscCall(Print("%s\n", PCKCycleSetSemicoarsen(pc, "x") ? text : "NO error"));
   PetscCall(PetscPopErrorHandler());
   PetscCall(DestroyAll(&pc, &A));
   PetscFunctionReturn(0);

@@ -111,8 +111,8 @@ static PetscErrorCode Agree(const Residuals *a, const Residuals *b, const char c
     agree = (PetscBool)(PetscAbsReal(a->value[i] - b->value[i]) <= 1e-11 * a->value[0]);
   PetscCall(Claim(agree, claim));
   for (PetscInt i = 0; !agree && i < PetscMax(a->length, b->length); i++)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "  %g  %g\n", i,
-                          i < a->length ? (double)a->value[i] : 0., i < b->length ? (double)b->value[i] : 0.));
+    PetscCall(Print("  %" PetscInt_FMT "  %g  %g\n", i, i < a->length ? (double)a->value[i] : 0.,
+                    i < b->length ? (double)b->value[i] : 0.));
   PetscFunctionReturn(0);
 }
 

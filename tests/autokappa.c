@@ -198,7 +198,7 @@ static PetscErrorCode Refuse(Poisson *p)
   PetscCall(PCMGSetType(PCOf(ksp), PC_MG_ADDITIVE));
   KeepErrorOf(KSPSolve(ksp, b, x), ierr, text);
   PetscCall(DestroyAll(&x, &b));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "additive: %s\n", ierr ? text : "NO error"));
+  PetscCall(Print("additive: %s\n", ierr ? text : "NO error"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }

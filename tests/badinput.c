@@ -303,8 +303,7 @@ static PetscErrorCode Tell(PoissonSolver *s)
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetConvergedReason(s->ksp, &reason));
-  if (reason)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", reason > 0 ? "converged" : KSPConvergedReasons[reason]));
+  if (reason) PetscCall(Print("  %s\n", reason > 0 ? "converged" : KSPConvergedReasons[reason]));
   PetscCall(ViewText(s->pc, &text));
   PetscCall(PetscStrstr(text, "set-up failed", &line));
   if (line) {
@@ -323,7 +322,7 @@ static PetscErrorCode Try(const Case *c)
   PetscErrorCode ierr;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", c->name));
+  PetscCall(Print("%s\n", c->name));
   for (PetscInt i = 0; i < 3 && c->options[i]; i++) PetscCall(PetscOptionsInsertString(NULL, c->options[i]));
   PetscCall(Create(c, &s));
   PetscCall(PetscPushErrorHandler(KeepError, words));
@@ -331,9 +330,8 @@ static PetscErrorCode Try(const Case *c)
   ierr = Run(c, &s);
   PetscCall(PetscFPTrapPop());
   PetscCall(PetscPopErrorHandler());
-  if (ierr) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s\n", words));
-  if ((ierr != 0) != (c->ending != NO_ERROR))
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s\n", ierr ? "an error" : "no error"));
+  if (ierr) PetscCall(Print("  %s\n", words));
+  if ((ierr != 0) != (c->ending != NO_ERROR)) PetscCall(Print("  NO: %s\n", ierr ? "an error" : "no error"));
   if (!ierr) PetscCall(Tell(&s));
   PetscCall(PoissonSolverDestroy(&s));
   for (PetscInt i = 0; i < 3 && c->options[i]; i++) {

@@ -158,8 +158,7 @@ static PetscErrorCode TestCycles(Mat A, PCKCyclePrecisionType precision)
   PetscCall(ClaimThat(its[0] < 1000 + KSP_DIVERGED_ITS && its[0] <= its[1],
                       "%s: at most as many with clusters as without",
                       precision ? "cycles in single precision" : "cycles"));
-  if (its[0] > its[1])
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " %" PetscInt_FMT "\n", its[0], its[1]));
+  if (its[0] > its[1]) PetscCall(Print("  %" PetscInt_FMT " %" PetscInt_FMT "\n", its[0], its[1]));
   PetscCall(DestroyAll(&b, &x));
   PetscFunctionReturn(0);
 }

@@ -32,7 +32,7 @@ static PetscErrorCode CheckFormulas(void)
   }
   PetscCall(PCKCycleComputeTotalCalls(PC_KCYCLE_KAPPA_W, 60, &total));
   wrong += (PetscInt)(total != ((PetscInt64)1 << 60) - 1);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "formulas differ from the recursion in %" PetscInt_FMT " places\n", wrong));
+  PetscCall(Print("formulas differ from the recursion in %" PetscInt_FMT " places\n", wrong));
   PetscFunctionReturn(0);
 }
 
@@ -88,9 +88,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-max_levels", &max, NULL));
   PetscCall(CheckFormulas());
   for (PetscInt n = 1; n <= max; n++) PetscCall(CountOnLevels(n, Given("-full"), &wrong, &all));
-  PetscCall(PetscPrintf(
-      PETSC_COMM_WORLD,
-      "%" PetscInt64_FMT " calls counted, numbers differ from the formulas in %" PetscInt_FMT " places\n", all, wrong));
+  PetscCall(Print("%" PetscInt64_FMT " calls counted, numbers differ from the formulas in %" PetscInt_FMT " places\n",
+                  all, wrong));
   PetscCall(PetscFinalize());
   return 0;
 }

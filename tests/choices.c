@@ -143,7 +143,7 @@ static PetscErrorCode LaterOptions(void)
       PetscCall(PoissonSolverSolve(&s, sizeof(text[0]), text[i >= 0]));
       if (i >= 0) PetscCall(PetscOptionsClearValue(NULL, later[i][0]));
       if (i >= 0) PetscCall(PetscStrcmp(text[0], text[1], &same));
-      if (!same) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %d %s: %s | %s\n", kind, later[i][0], text[0], text[1]));
+      if (!same) PetscCall(Print("  %d %s: %s | %s\n", kind, later[i][0], text[0], text[1]));
       good = (PetscBool)(good && same);
       PetscCall(PoissonSolverDestroy(&s));
     }
@@ -201,7 +201,7 @@ static PetscErrorCode Coarse(void)
       good = (PetscBool)(good && same && now == coarse && its == 77);
       PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCJACOBI, &same));
       good = (PetscBool)(good && same);
-      if (!good) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  kind %d, solve %d\n", kind, again));
+      if (!good) PetscCall(Print("  kind %d, solve %d\n", kind, again));
       PetscCall(KSPReset(s.ksp));
       PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
     }

@@ -67,8 +67,8 @@ static PetscErrorCode Solve(const Problem *p, KSP ksp, Mat A, const char claim[]
   PetscCall(RelativeResidual(A, b, x, &residual));
   good = (PetscBool)(reason > 0 && its <= MAX_ITS && residual < 1e-6);
   if (!good)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "NO: %s, %" PetscInt_FMT " iterations, true residual %g\n",
-                          KSPConvergedReasons[reason], its, (double)residual));
+    PetscCall(Print("NO: %s, %" PetscInt_FMT " iterations, true residual %g\n", KSPConvergedReasons[reason], its,
+                    (double)residual));
   PetscCall(Claim(good, claim));
   PetscCall(DestroyAll(&x, &b));
   PetscFunctionReturn(0);
@@ -95,7 +95,7 @@ static PetscErrorCode SolveAll(Problem *p)
   System  s    = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, the rest is %s\n", p->dim, p->open ? "open" : "closed"));
+  PetscCall(Print("%" PetscInt_FMT "D, the rest is %s\n", p->dim, p->open ? "open" : "closed"));
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &grid, &s.da));
   PetscCall(DMCreateMatrix(s.da, &s.A));
   PetscCall(MatSetDM(s.A, s.da));

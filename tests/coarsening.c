@@ -178,7 +178,7 @@ static PetscErrorCode EndsAreFound(void)
                             "excess %g and %g, %" PetscInt_FMT " points with a wall: weights %.4f and %.4f",
                             (double)p.excess[0], (double)p.excess[1], p.walls, (double)weight[0], (double)weight[1]));
     PetscCall(Claim(good, claim));
-    if (!good) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g and %g\n", (double)value[0], (double)value[1]));
+    if (!good) PetscCall(Print("  %g and %g\n", (double)value[0], (double)value[1]));
     PetscCall(DestroyAll(&pc, &da));
   }
   PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_interpolation"));
@@ -218,8 +218,8 @@ static PetscErrorCode Coarsest(void)
     PetscCall(Claim(nlevels == cases[i].nlevels && size[0] == cases[i].coarsest[0] && size[1] == cases[i].coarsest[1],
                     claim));
     if (nlevels != cases[i].nlevels || size[0] != cases[i].coarsest[0])
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " levels, %" PetscInt_FMT " x %" PetscInt_FMT "\n",
-                            nlevels, size[0], size[1]));
+      PetscCall(
+          Print("  %" PetscInt_FMT " levels, %" PetscInt_FMT " x %" PetscInt_FMT "\n", nlevels, size[0], size[1]));
     PetscCall(DestroyAll(&pc, &da));
   }
   PetscFunctionReturn(0);
@@ -280,7 +280,7 @@ static PetscErrorCode IsAssembled(GridBoundary low, GridBoundary high, PetscInt 
 
     PetscCall(PCMGGetLevels(PCOf(ksp), &nlevels));
     *is = (PetscBool)(nlevels > 1);
-  } else if (!strstr(words, "makes no even grid")) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s\n", words));
+  } else if (!strstr(words, "makes no even grid")) PetscCall(Print("  NO: %s\n", words));
   PetscCall(DestroyAll(&ksp, &da));
   PetscFunctionReturn(0);
 }

@@ -97,10 +97,9 @@ static PetscErrorCode FollowsDiscs(const TwoPhase *t, DM da, PC pc, PetscInt box
     if (middle && a[i] == a[i + 1]) mixed++;
     if (!middle && a[i] == a[i + 1]) same++;
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "  points beside an interface that share the subdomain beyond it: %" PetscInt_FMT
-                        ", neighbours of one phase that share one: %" PetscInt_FMT "\n",
-                        mixed, same));
+  PetscCall(Print("  points beside an interface that share the subdomain beyond it: %" PetscInt_FMT
+                  ", neighbours of one phase that share one: %" PetscInt_FMT "\n",
+                  mixed, same));
   PetscCall(VecRestoreArrayRead(all, &a));
   PetscCall(VecDestroy(&all));
   PetscFunctionReturn(0);
@@ -260,12 +259,10 @@ static PetscErrorCode IdentitiesOf(const TwoPhase *t, PCDeflSubType type, PetscB
   PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %" PetscInt_FMT "D, %s, contrast %g%s%s",
                           scatter ? "user" : PCDeflSubTypes[type], t->dim, t->type, (double)t->contrast,
                           t->closed ? ", closed" : "", t->periodic ? ", periodic" : ""));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "%s, %" PetscInt_FMT " left out: P A Z = 0: %s, Z^T P = 0: %s, Q A Z = Z: %s\n", name, left,
-                        most[0] < 1e-9 ? "yes" : "NO", most[1] < 1e-11 ? "yes" : "NO", most[2] < 1e-8 ? "yes" : "NO"));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  (P x, y) = (x, P^T y): %s, P^T = I - Q A: %s, symmetric: %s\n",
-                        others[0] < 1e-10 ? "yes" : "NO", others[1] < 1e-8 ? "yes" : "NO",
-                        others[2] < 1e-10 ? "yes" : "NO"));
+  PetscCall(Print("%s, %" PetscInt_FMT " left out: P A Z = 0: %s, Z^T P = 0: %s, Q A Z = Z: %s\n", name, left,
+                  YesNo(most[0] < 1e-9), YesNo(most[1] < 1e-11), YesNo(most[2] < 1e-8)));
+  PetscCall(Print("  (P x, y) = (x, P^T y): %s, P^T = I - Q A: %s, symmetric: %s\n", YesNo(others[0] < 1e-10),
+                  YesNo(others[1] < 1e-8), YesNo(others[2] < 1e-10)));
   for (int i = 0; i < 3; i++)
     if (most[i] >= 1e-11) PetscCall(PetscInfo(s.pc, "%s: identity %d to %g\n", name, i, (double)most[i]));
   PetscCall(VecDestroy(&labels));
@@ -490,8 +487,7 @@ static PetscErrorCode Table(PetscBool withblocks)
           PetscAbsInt(its - expected) <= 1,
           "%s %" PetscInt_FMT " x %" PetscInt_FMT ", %s: %" PetscInt_FMT " iterations, give or take one",
           PCDeflSubTypes[rows[i].type], rows[i].x, PetscMax(rows[i].y, 1), blocks ? "64 blocks" : "Jacobi", expected));
-      if (PetscAbsInt(its - expected) > 1)
-        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it needs %" PetscInt_FMT "\n", its));
+      if (PetscAbsInt(its - expected) > 1) PetscCall(Print("  it needs %" PetscInt_FMT "\n", its));
       PetscCall(KSPDestroy(&ksp));
     }
   }
@@ -533,14 +529,14 @@ static PetscErrorCode Contrast(PetscBool show)
 
       PetscCall(Contrasts((PCDeflSubType)type, (PetscBool)(problem % 2), (PetscBool)(problem / 2), its));
       for (int i = 0; i < 9; i++) {
-        if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT, its[i]));
+        if (show) PetscCall(Print(" %" PetscInt_FMT, its[i]));
         if (i < 2 || i > 6) continue;
         least = PetscMin(least, its[i]);
         most  = PetscMax(most, its[i]);
       }
-      if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s means, %s: ", problem % 2 ? "closed" : "Dirichlet",
-                            problem / 2 ? "harmonic" : "arithmetic", PCDeflSubTypes[type]));
+      if (show) PetscCall(Print("\n"));
+      PetscCall(Print("%s, %s means, %s: ", problem % 2 ? "closed" : "Dirichlet",
+                      problem / 2 ? "harmonic" : "arithmetic", PCDeflSubTypes[type]));
       if (type == PC_DEFLSUB_BOX) PetscCall(Claim(its[6] > 1.3 * its[0], "iterations grow with the contrast"));
       else
         PetscCall(Claim(least > 0 && most <= 1.05 * least && most <= 1.2 * its[0] &&
@@ -650,13 +646,12 @@ static PetscErrorCode Independent(PetscBool show)
     for (size_t i = given ? 0 : 1; i < PETSC_STATIC_ARRAY_LENGTH(contrasts); i++) {
       t.contrast = contrasts[i];
       PetscCall(EnergyIterations(&t, given ? labels : NULL, NULL, &its));
-      if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT, its));
+      if (show) PetscCall(Print(" %" PetscInt_FMT, its));
       least = PetscMin(least, its);
       most  = PetscMax(most, its);
     }
-    if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, subdomains %s: ", t.closed ? "closed" : "Dirichlet",
-                          given ? "given" : "found"));
+    if (show) PetscCall(Print("\n"));
+    PetscCall(Print("%s, subdomains %s: ", t.closed ? "closed" : "Dirichlet", given ? "given" : "found"));
     PetscCall(Claim(least > 0 && most <= 1.05 * least, given
                                                            ? "iterations from contrast 1 to 1e6 are the same to 5 %"
                                                            : "iterations from contrast 2 to 1e6 are the same to 5 %"));
@@ -740,7 +735,7 @@ static PetscErrorCode Refuse(const Refusal *r, Mat A, Vec b)
   all = ierr != 0;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_LAND, PETSC_COMM_WORLD));
   PetscCall(Claim(all && found, r->claim));
-  if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+  if (!found) PetscCall(Print("  it says: %s\n", words));
   if (r->other) PetscCall(MatDestroy(&other));
   PetscCall(DestroyAll(&x, &ksp));
   PetscFunctionReturn(0);
@@ -897,13 +892,12 @@ static PetscErrorCode CompareSolves(const TwoPhase *t, PCDeflSubFormType form, c
     other.contrast = 1e4; /* without KSPSetOperators() */
     PetscCall(TwoPhaseAssemble(&other, s.da, s.A));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "form %s, %s%s: ", PCDeflSubFormTypes[form], name, closed));
+  PetscCall(Print("form %s, %s%s: ", PCDeflSubFormTypes[form], name, closed));
   PetscCall(Claim(same && most < 1e-6,
                   "the dense inverse of E, only where it is asked for, and its factors have the same residuals"));
-  if (!same || most >= 1e-6)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  or iterations differ; residuals by %g\n", (double)most));
+  if (!same || most >= 1e-6) PetscCall(Print("  or iterations differ; residuals by %g\n", (double)most));
   if (cuda && form == PC_DEFLSUB_BNN) PetscCall(StaysOnDevice(s.ksp, s.b, &stays)); /* by the inverse, last */
-  if (!stays) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  vectors leave the device\n"));
+  if (!stays) PetscCall(Print("  vectors leave the device\n"));
   PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
@@ -1060,8 +1054,7 @@ static PetscErrorCode Nested(void)
   PetscCall(KSPSetFromOptions(s.ksp));
   PetscCall(Iterations(s.ksp, s.b, &its[2]));
   PetscCall(Claim(its[2] > 0 && its[2] < 30, "PCDEFLSUB may be a smoother of PCKCYCLE"));
-  if (its[2] <= 0 || its[2] >= 30)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it needs %" PetscInt_FMT " iterations\n", its[2]));
+  if (its[2] <= 0 || its[2] >= 30) PetscCall(Print("  it needs %" PetscInt_FMT " iterations\n", its[2]));
   PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }

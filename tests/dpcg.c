@@ -13,8 +13,8 @@ static PetscErrorCode Agree(const Residuals *a, const Residuals *b, const char c
     holds = (PetscBool)(PetscAbsReal(a->value[i] - b->value[i]) <= 1e-6 * a->value[i] + 1e-13 * a->value[0]);
   PetscCall(Claim(holds, claim));
   for (PetscInt i = 0; !holds && i < PetscMax(a->length, b->length); i++)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
-                          i < b->length ? b->line[i] : ""));
+    PetscCall(Print("  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
+                    i < b->length ? b->line[i] : ""));
   PetscFunctionReturn(0);
 }
 
@@ -91,7 +91,7 @@ static PetscErrorCode Forms(const TwoPhase *t, PCDeflSubType type, const char na
   PetscCall(PCDeflSubSetType(s.pc, type));
   PetscCall(PCDeflSubSetBoxes(s.pc, type == PC_DEFLSUB_STRIPE ? 24 : 4, type == PC_DEFLSUB_STRIPE ? 0 : 5,
                               t->dim == 3 ? 3 : 0));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", name));
+  PetscCall(Print("%s\n", name));
   PetscCall(Run(s.ksp, s.b, s.x, NULL, &printed));
   PetscCall(RelativeResidual(s.A, s.b, s.x, &relative));
   PetscCall(Claim(relative <= 2 * rtol, "  Algorithm 8 solves it"));

@@ -117,8 +117,7 @@ static PetscErrorCode Solve(Mixture *m, PetscBool *falls, PetscInt *its)
   *falls = (PetscBool)(inner != NULL);
   PetscCall(RelativeResidual(m->A, m->b, m->x, &residual));
   if (reason < 0 || !(residual < 1e-7))
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  reason %d, residual %g, %" PetscInt_FMT " iterations\n", (int)reason,
-                          (double)residual, *its));
+    PetscCall(Print("  reason %d, residual %g, %" PetscInt_FMT " iterations\n", (int)reason, (double)residual, *its));
   PetscFunctionReturn(0);
 }
 
@@ -132,7 +131,7 @@ static PetscErrorCode ClaimSolve(Mixture *m, PetscBool expected, PetscInt most, 
   PetscCall(Renew(m));
   PetscCall(Solve(m, &falls, &its));
   PetscCall(ViewHas(m->pc, words, &has));
-  if (its > most) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " iterations\n", its));
+  if (its > most) PetscCall(Print("  %" PetscInt_FMT " iterations\n", its));
   if (!has || falls != expected) PetscCall(PCView(m->pc, PETSC_VIEWER_STDOUT_WORLD));
   PetscCall(Claim(falls == expected && its <= most && has, claim));
   PetscFunctionReturn(0);

@@ -215,12 +215,12 @@ static PetscErrorCode SolveError(PC pc, Mat A, DM da, PetscBool transpose, Petsc
 static PetscErrorCode ShowCase(const Operator *o, const char what[], PetscReal error)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s, case %" PetscInt_FMT ", error %g, sigma %g, factor %g:", what,
-                        o->number, (double)error, (double)o->sigma, (double)o->factor));
+  PetscCall(Print("  NO: %s, case %" PetscInt_FMT ", error %g, sigma %g, factor %g:", what, o->number, (double)error,
+                  (double)o->sigma, (double)o->factor));
   for (PetscInt d = 0; d < o->dim; d++)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %s%s %" PetscInt_FMT, o->dir[d].kind.ends,
-                          o->dir[d].kind.stretched ? " stretched" : "", o->dir[d].n));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+    PetscCall(
+        Print(" %s%s %" PetscInt_FMT, o->dir[d].kind.ends, o->dir[d].kind.stretched ? " stretched" : "", o->dir[d].n));
+  PetscCall(Print("\n"));
   PetscFunctionReturn(0);
 }
 
@@ -429,8 +429,7 @@ static PetscErrorCode TestNearest(MatType type)
     const Smooth smooth = {2 + s % 2, s % 2 ? 16 : 50, (PetscBool)(s > 1), 10};
 
     PetscCall(SmoothIterations(&smooth, type, &its));
-    if (its >= 20)
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: case %" PetscInt_FMT ": %" PetscInt_FMT " iterations\n", s, its));
+    if (its >= 20) PetscCall(Print("  NO: case %" PetscInt_FMT ": %" PetscInt_FMT " iterations\n", s, its));
     most = PetscMax(most, its);
   }
   PetscCall(Claim(most < 20, "smooth coefficients, 10:1: CG takes fewer than 20 iterations for 1e-8"));
@@ -559,9 +558,8 @@ static PetscErrorCode TestChoices(void)
   PetscCall(PCFastPoissonGetApproximate(pc, &approximate));
   PetscCall(PCFastPoissonGetWisdomLoad(pc, &file[0]));
   PetscCall(PCFastPoissonGetWisdomSave(pc, &file[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "effort %s, tridiagonal %s, approximate %s, wisdom from %s to %s\n",
-                        PCFastPoissonEffortTypes[effort], PCFastPoissonTridiagonalTypes[direction],
-                        PetscBools[approximate], file[0], file[1]));
+  PetscCall(Print("effort %s, tridiagonal %s, approximate %s, wisdom from %s to %s\n", PCFastPoissonEffortTypes[effort],
+                  PCFastPoissonTridiagonalTypes[direction], PetscBools[approximate], file[0], file[1]));
   PetscCall(PCFastPoissonSetTridiagonal(pc, PC_FASTPOISSON_TRIDIAGONAL_AUTO));
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(0);
@@ -753,7 +751,7 @@ static PetscErrorCode TestMissing(void)
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   KeepErrorOf(PCSetType(pc, PCFASTPOISSON), ierr, words);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", ierr ? "an error: " : "no error", words));
+  PetscCall(Print("%s%s\n", ierr ? "an error: " : "no error", words));
   PetscCall(PCDestroy(&pc));
   PetscFunctionReturn(0);
 }

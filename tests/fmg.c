@@ -79,8 +79,8 @@ static PetscErrorCode Order(Poisson *p)
     PetscCall(Errors(p, &fmg[i], &discrete[i]));
     if (fmg[i] > 2 * discrete[i]) near = PETSC_FALSE;
     if (show)
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "n %3" PetscInt_FMT "  one application %.4e  discrete solution %.4e\n",
-                            p->n, (double)fmg[i], (double)discrete[i]));
+      PetscCall(Print("n %3" PetscInt_FMT "  one application %.4e  discrete solution %.4e\n", p->n, (double)fmg[i],
+                      (double)discrete[i]));
   }
   factor = discrete[1] / discrete[2];
   PetscCall(Claim(near, "error of one application below twice the discretisation error"));
@@ -151,7 +151,7 @@ static PetscErrorCode Table(PetscInt dim, PetscInt L, PetscReal expected)
   PetscCall(Claim(PetscAbsReal(error - expected) < 0.0005 * expected,
                   "the error of one application is the table's, to all its digits"));
   if (!(PetscAbsReal(error - expected) < 0.0005 * expected))
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it is %.4e instead of %.4e\n", (double)error, (double)expected));
+    PetscCall(Print("  it is %.4e instead of %.4e\n", (double)error, (double)expected));
   PetscCall(DestroyAll(&exact, &b, &x, &pc, &A, &da));
   PetscFunctionReturn(0);
 }

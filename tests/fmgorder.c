@@ -257,10 +257,9 @@ static PetscErrorCode Order(PetscInt dim, Wall wall, PetscReal vary, PCKCycleFMG
 
     PetscCall(Errors(&p, interpolation, error[i]));
     if (show)
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                            "  %" PetscInt_FMT "D, %s, k %g, n %3" PetscInt_FMT ": %s %.3e, discrete solution %.3e\n",
-                            dim, Walls[wall], (double)vary, p.n, PCKCycleFMGInterpolationTypes[interpolation],
-                            (double)error[i][0], (double)error[i][1]));
+      PetscCall(Print("  %" PetscInt_FMT "D, %s, k %g, n %3" PetscInt_FMT ": %s %.3e, discrete solution %.3e\n", dim,
+                      Walls[wall], (double)vary, p.n, PCKCycleFMGInterpolationTypes[interpolation], (double)error[i][0],
+                      (double)error[i][1]));
   }
   if (error[2][0] > 4 * error[2][1]) holds[1] = PETSC_FALSE;
   /* errors that happen to be below those of the discretisation are not counted on */
@@ -355,7 +354,7 @@ int main(int argc, char **argv)
         for (int vary = 0; vary < 2; vary++)
           PetscCall(Order(dim, (Wall)wall, vary * 0.5, (PCKCycleFMGInterpolationType)i, holds));
       }
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s interpolation\n", Walls[wall], PCKCycleFMGInterpolationTypes[i]));
+      PetscCall(Print("%s, %s interpolation\n", Walls[wall], PCKCycleFMGInterpolationTypes[i]));
       PetscCall(Claim(holds[0], "  of order 2 in the maximum norm"));
       PetscCall(Claim(holds[1], "  near the discrete solution"));
     }

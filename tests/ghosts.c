@@ -67,7 +67,7 @@ static PetscErrorCode Compare(const Grid *g, PetscReal rounding, PetscBool trans
   PetscCall(DifferenceNorms(x[0], x[1], NORM_INFINITY, &difference, &norm));
   if (!(norm > 0 && difference <= rounding * norm)) {
     ++*wrong;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  they differ by %g\n", (double)(difference / norm)));
+    PetscCall(Print("  they differ by %g\n", (double)(difference / norm)));
     PetscCall(GridShow(g, again ? "reused" : transpose ? "transposed" : "solved"));
   }
   for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&x[i]));

@@ -266,14 +266,12 @@ static inline PetscErrorCode GridRows(DM da, PetscInt npoints, PetscInt **row)
 static inline PetscErrorCode GridShow(const Grid *g, const char what[])
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "  NO: %s: case %" PetscInt_FMT ", %s, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-                        " on %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "%s",
-                        what, g->number, g->box ? "box" : "star", g->size[0], g->size[1], g->size[2], g->nproc[0],
-                        g->nproc[1], g->nproc[2], g->uneven ? " uneven" : ""));
+  PetscCall(Print("  NO: %s: case %" PetscInt_FMT ", %s, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+                  " on %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "%s",
+                  what, g->number, g->box ? "box" : "star", g->size[0], g->size[1], g->size[2], g->nproc[0],
+                  g->nproc[1], g->nproc[2], g->uneven ? " uneven" : ""));
   for (PetscInt d = 0; d < g->dim; d++)
-    PetscCall(
-        PetscPrintf(PETSC_COMM_WORLD, ", %s-%s", GridBoundaries[g->boundary[d][0]], GridBoundaries[g->boundary[d][1]]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+    PetscCall(Print(", %s-%s", GridBoundaries[g->boundary[d][0]], GridBoundaries[g->boundary[d][1]]));
+  PetscCall(Print("\n"));
   PetscFunctionReturn(0);
 }

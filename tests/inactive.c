@@ -139,9 +139,8 @@ static PetscErrorCode Solve(const Problem *p, DM da, KSP ksp, Mat A, Vec b, cons
   PetscCall(RelativeResidual(A, b, x, &residual));
   PetscCall(LargestError(p, da, b, x, &error));
   if (reason < 0 || its > most || residual > 1e-7 || error > 1e-6)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "NO: %s, %" PetscInt_FMT " iterations, true residual %g, error of inactive cells %g\n",
-                          KSPConvergedReasons[reason], its, (double)residual, (double)error));
+    PetscCall(Print("NO: %s, %" PetscInt_FMT " iterations, true residual %g, error of inactive cells %g\n",
+                    KSPConvergedReasons[reason], its, (double)residual, (double)error));
   PetscCall(ClaimThat(reason > 0 && its <= most && residual <= 1e-7 && error <= 1e-6, "%s in %" PetscInt_FMT "D", name,
                       p->dim));
   PetscCall(KSPGetPC(ksp, &pc));

@@ -243,10 +243,9 @@ static PetscErrorCode CheckProducts(const char name[], Mat A)
 
       PetscCall(CreatePC(A, (PCIncPoissonPatternType)pattern, (PCIncPoissonScalingType)scaling, &pc));
       PetscCall(CompareProducts(pc, n, &difference, &skew, &definite));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                            "%s, pattern %s, scaling %s: as the formula: %s, symmetric: %s, definite: %s\n", name,
-                            PCIncPoissonPatternTypes[pattern], PCIncPoissonScalingTypes[scaling],
-                            difference < 1e-14 ? "yes" : "NO", skew < 1e-14 ? "yes" : "NO", definite ? "yes" : "NO"));
+      PetscCall(Print("%s, pattern %s, scaling %s: as the formula: %s, symmetric: %s, definite: %s\n", name,
+                      PCIncPoissonPatternTypes[pattern], PCIncPoissonScalingTypes[scaling], YesNo(difference < 1e-14),
+                      YesNo(skew < 1e-14), YesNo(definite)));
       PetscCall(PCDestroy(&pc));
     }
   }
@@ -315,9 +314,8 @@ static PetscErrorCode CheckJumps(void)
     PetscCall(CompareProducts(pc, sq.n * sq.n, &difference, &skew, &claim[t]));
     PetscCall(PCDestroy(&pc));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "nine discs of 1000: definite with scaling: %s, without only if it is the full product: %s\n",
-                        claim[0] && claim[2] ? "yes" : "NO", !claim[1] && claim[3] ? "yes" : "NO"));
+  PetscCall(Print("nine discs of 1000: definite with scaling: %s, without only if it is the full product: %s\n",
+                  YesNo(claim[0] && claim[2]), YesNo(!claim[1] && claim[3])));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
 }
@@ -404,17 +402,15 @@ static PetscErrorCode TestIterations(void)
   PetscCall(SquareIterations(&constant, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_DIAGONAL, 1e-6, &its[0]));
   PetscCall(SquareIterations(&constant, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_NONE, 1e-6, &its[1]));
   PetscCall(SquareIterations(&constant, PC_INCPOISSON_PATTERN_FULL, PC_INCPOISSON_SCALING_DIAGONAL, 1e-6, &its[2]));
-  PetscCall(PetscPrintf(
-      PETSC_COMM_WORLD,
-      "constant coefficients: 163 iterations: %s, without scaling the same: %s, with the full product 168: %s\n",
-      its[0] == 163 ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO", its[2] == 168 ? "yes" : "NO"));
+  PetscCall(
+      Print("constant coefficients: 163 iterations: %s, without scaling the same: %s, with the full product 168: %s\n",
+            YesNo(its[0] == 163), YesNo(its[0] == its[1]), YesNo(its[2] == 168)));
   PetscCall(SquareIterations(&same, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_DIAGONAL, 1e-8, &its[3]));
   PetscCall(SquareIterations(&jumps, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_DIAGONAL, 1e-8, &its[4]));
   PetscCall(SquareIterations(&jumps, PC_INCPOISSON_PATTERN_MATRIX, PC_INCPOISSON_SCALING_NONE, 1e-8, &its[5]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "nine discs of 1e-6: less than three times the iterations without: %s, without scaling more "
-                        "than five times those, or no solution: %s\n",
-                        its[4] < 3 * its[3] ? "yes" : "NO", its[5] > 5 * its[4] ? "yes" : "NO"));
+  PetscCall(Print("nine discs of 1e-6: less than three times the iterations without: %s, without scaling more "
+                  "than five times those, or no solution: %s\n",
+                  YesNo(its[4] < 3 * its[3]), YesNo(its[5] > 5 * its[4])));
   PetscFunctionReturn(0);
 }
 
@@ -497,11 +493,9 @@ static PetscErrorCode ReuseOf(MatType type, PetscBool box)
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(MatDestroy(&other));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "%s: parameters come back: %s, new ones, new values and another matrix are as in a new "
-                        "preconditioner: %s, the transpose is the conjugate: %s\n",
-                        box ? "box" : "star", got ? "yes" : "NO", worst[0] == 0 ? "yes" : "NO",
-                        worst[1] < 1e-12 ? "yes" : "NO"));
+  PetscCall(Print("%s: parameters come back: %s, new ones, new values and another matrix are as in a new "
+                  "preconditioner: %s, the transpose is the conjugate: %s\n",
+                  box ? "box" : "star", YesNo(got), YesNo(worst[0] == 0), YesNo(worst[1] < 1e-12)));
   PetscCall(DestroyAll(&pc, &shift, &A));
   PetscFunctionReturn(0);
 }
@@ -572,7 +566,7 @@ static PetscErrorCode TestRefusal(Fault fault, PCIncPoissonPatternType pattern, 
   KeepErrorOf(PCSetUp(pc), ierr, words);
   PetscCall(PetscStrstr(words, expected, &found));
   PetscCall(ClaimThat(ierr && found, "pattern %s: an error with \"%s\"", PCIncPoissonPatternTypes[pattern], expected));
-  if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+  if (!found) PetscCall(Print("  it says: %s\n", words));
   PetscCall(DestroyAll(&pc, &A));
   PetscFunctionReturn(0);
 }
@@ -613,10 +607,9 @@ static PetscErrorCode TestFailure(Fault fault, PCIncPoissonPatternType pattern, 
   if (fault == FAULT_MISSING) PetscCall(KSPSetOperators(ksp, good, good));
   else PetscCall(MatCopy(good, A, SAME_NONZERO_PATTERN));
   PetscCall(SolveSystem(ksp, b, x, NULL, &reason[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "%s, pattern %s: the solve fails: %s, the view says \"%s\": %s, repaired it converges: %s\n",
-                        name, PCIncPoissonPatternTypes[pattern], reason[0] == KSP_DIVERGED_PC_FAILED ? "yes" : "NO",
-                        expected, says ? "yes" : "NO", reason[1] > 0 ? "yes" : "NO"));
+  PetscCall(Print("%s, pattern %s: the solve fails: %s, the view says \"%s\": %s, repaired it converges: %s\n", name,
+                  PCIncPoissonPatternTypes[pattern], YesNo(reason[0] == KSP_DIVERGED_PC_FAILED), expected, YesNo(says),
+                  YesNo(reason[1] > 0)));
   PetscCall(DestroyAll(&ksp, &x, &b, &A, &good));
   PetscFunctionReturn(0);
 }
@@ -640,8 +633,8 @@ static PetscErrorCode TestStencil(void)
   PetscCall(MakeKSP(s.A, KSPCG, PCINCPOISSON, &s.ksp, &s.pc));
   PetscCall(SolveSystem(s.ksp, s.b, s.x, NULL, &reason));
   PetscCall(ViewSays(s.pc, "NaN or Inf in row 1", &says));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "NaN in a stencil: the solve fails: %s, the view names the row: %s\n",
-                        reason == KSP_DIVERGED_PC_FAILED ? "yes" : "NO", says ? "yes" : "NO"));
+  PetscCall(Print("NaN in a stencil: the solve fails: %s, the view names the row: %s\n",
+                  YesNo(reason == KSP_DIVERGED_PC_FAILED), YesNo(says)));
   PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }

@@ -117,9 +117,8 @@ static PetscErrorCode Judge(Problem *problem, Mat A, const char claim[])
   PetscCall(KSPDestroy(&ksp));
   PetscCall(Claim(reason > 0 && its == fresh && residual < 1e-8, claim));
   if (its != fresh || residual >= 1e-8)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "  %" PetscInt_FMT " iterations, %" PetscInt_FMT " of a fresh solver, residual %g\n", its,
-                          fresh, (double)residual));
+    PetscCall(Print("  %" PetscInt_FMT " iterations, %" PetscInt_FMT " of a fresh solver, residual %g\n", its, fresh,
+                    (double)residual));
   PetscFunctionReturn(0);
 }
 

@@ -228,17 +228,14 @@ static PetscErrorCode TestSolve(Problem *p, Boundary boundary, PetscBool show)
     for (int c = 0; c < 3; c++) {
       p->contrast = contrasts[c];
       PetscCall(Iterations(PETSC_COMM_WORLD, p, &its));
-      if (show)
-        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  contrast %g: %" PetscInt_FMT "\n", (double)contrasts[c], its));
+      if (show) PetscCall(Print("  contrast %g: %" PetscInt_FMT "\n", (double)contrasts[c], its));
       least = PetscMin(least, its);
       most  = PetscMax(most, its);
     }
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: at most 20 iterations: %s", Fields[f], Boundaries[boundary],
-                          most <= 20 ? "yes" : "NO"));
+    PetscCall(Print("%s, %s: at most 20 iterations: %s", Fields[f], Boundaries[boundary], YesNo(most <= 20)));
     if (f != FIELD_RANDOM && f != FIELD_MIXED)
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; the contrast makes a difference of at most 3: %s",
-                            most - least <= 3 ? "yes" : "NO"));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+      PetscCall(Print("; the contrast makes a difference of at most 3: %s", YesNo(most - least <= 3)));
+    PetscCall(Print("\n"));
   }
   PetscFunctionReturn(0);
 }
@@ -262,8 +259,7 @@ static PetscErrorCode TestReactions(Problem *p, Boundary boundary, PetscBool sho
       for (int r = 0; r < 4; r++) {
         p->reaction = reactions[r];
         PetscCall(Iterations(PETSC_COMM_WORLD, p, &its));
-        if (show)
-          PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  reaction %g: %" PetscInt_FMT "\n", (double)reactions[r], its));
+        if (show) PetscCall(Print("  reaction %g: %" PetscInt_FMT "\n", (double)reactions[r], its));
         most = PetscMax(most, its);
       }
       PetscCall(ClaimThat(most <= 15, "couplings: %s, reactions: %s, %s: at most 15 iterations", Fields[p->field],
@@ -290,8 +286,8 @@ static PetscErrorCode TestWalls(Problem *p)
     p->reaction = i ? 2 : 0;
     PetscCall(Iterations(PETSC_COMM_WORLD, p, &its[0]));
     PetscCall(Iterations(PETSC_COMM_SELF, p, &its[1]));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: at most 9 iterations: %s; as many as on one process: %s\n", names[i],
-                          its[0] <= 9 ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO"));
+    PetscCall(Print("%s: at most 9 iterations: %s; as many as on one process: %s\n", names[i], YesNo(its[0] <= 9),
+                    YesNo(its[0] == its[1])));
   }
   PetscFunctionReturn(0);
 }
@@ -379,11 +375,9 @@ static PetscErrorCode TestExact(Problem *p)
     PetscCall(PCDestroy(&pc));
   }
   PetscCall(VecNorm(block, NORM_1, &norm));
-  PetscCall(PetscPrintf(
-      PETSC_COMM_WORLD,
+  PetscCall(Print(
       "behind a sweep the residuals of the block's points add up to zero: %s, without the cluster they do not: %s\n",
-      norm == (p->dim == 2 ? 4 : 8) && PetscAbsScalar(sum[1]) < 1e-8 ? "yes" : "NO",
-      PetscAbsScalar(sum[0]) > 1e-3 ? "yes" : "NO"));
+      YesNo(norm == (p->dim == 2 ? 4 : 8) && PetscAbsScalar(sum[1]) < 1e-8), YesNo(PetscAbsScalar(sum[0]) > 1e-3)));
   PetscCall(DestroyAll(&b, &block, &A));
   PetscFunctionReturn(0);
 }
@@ -433,8 +427,8 @@ static PetscErrorCode TestSeen(Problem *p)
     PetscCall(IsCorrected(p, &plate, &its[1 + i]));
     plates += plate;
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "corrected behind a sweep: the block: %s, plates: %" PetscInt_FMT " of 2\n",
-                        block ? "yes" : "no", plates));
+  PetscCall(
+      Print("corrected behind a sweep: the block: %s, plates: %" PetscInt_FMT " of 2\n", block ? "yes" : "no", plates));
   PetscCall(Claim(PetscMax(PetscMax(its[0], its[1]), its[2]) <= 12, "at most 12 iterations"));
   PetscFunctionReturn(0);
 }
@@ -506,11 +500,9 @@ static PetscErrorCode TestChoices(Problem *p)
     PetscCall(PCApply(pc, b, x[c]));
     PetscCall(PCRelaxGetClusters(pc, &got));
     PetscCall(VecEqual(x[0], x[c], &same));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "clusters %s: got back: %s", PCRelaxClustersTypes[choice[c]],
-                          got == choice[c] ? "yes" : "NO"));
-    if (choice[c] != PC_RELAX_CLUSTERS_ON)
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", no change without jumps: %s", same ? "yes" : "NO"));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+    PetscCall(Print("clusters %s: got back: %s", PCRelaxClustersTypes[choice[c]], YesNo(got == choice[c])));
+    if (choice[c] != PC_RELAX_CLUSTERS_ON) PetscCall(Print(", no change without jumps: %s", YesNo(same)));
+    PetscCall(Print("\n"));
     PetscCall(PCDestroy(&pc));
   }
   PetscCall(CreateRelax(A, PC_RELAX_CLUSTERS_ON, &pc));
@@ -549,8 +541,7 @@ static PetscErrorCode TestLines(Problem *p)
       PetscCall(PCDestroy(&pc));
     }
     PetscCall(VecEqual(x[0], x[1], &same));
-    PetscCall(
-        PetscPrintf(PETSC_COMM_WORLD, "behind %s the plate is %s\n", types[t], same ? "left as it is" : "corrected"));
+    PetscCall(Print("behind %s the plate is %s\n", types[t], same ? "left as it is" : "corrected"));
   }
   for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&x[i]));
   PetscCall(DestroyAll(&b, &A));
@@ -589,8 +580,8 @@ static PetscErrorCode TestChanged(Problem *p)
     PetscCall(VecEqual(x, y, &same));
     PetscCall(DestroyAll(&relax, &c, &B));
     PetscCall(Iterations(PETSC_COMM_WORLD, p, &its[1]));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: sweeps of a new smoother: %s, iterations of a new solver: %s\n",
-                          Fields[p->field], same ? "yes" : "NO", its[0] == its[1] ? "yes" : "NO"));
+    PetscCall(Print("%s: sweeps of a new smoother: %s, iterations of a new solver: %s\n", Fields[p->field], YesNo(same),
+                    YesNo(its[0] == its[1])));
   }
   PetscCall(DestroyAll(&ksp, &pc, &b, &x, &y, &A));
   PetscFunctionReturn(0);
@@ -627,8 +618,8 @@ static PetscErrorCode TestKept(Problem *p)
     PetscCall(VecEqual(x, y, &same));
     PetscCall(PCDestroy(&fresh));
     PetscCall(Count(ksp, b, &its));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: sweeps with the new values: %s, solved: %s\n", Fields[p->field],
-                          same ? "yes" : "NO", its <= 20 ? "yes" : "NO"));
+    PetscCall(
+        Print("%s: sweeps with the new values: %s, solved: %s\n", Fields[p->field], YesNo(same), YesNo(its <= 20)));
   }
   PetscCall(DestroyAll(&ksp, &kept, &b, &x, &y, &A));
   PetscFunctionReturn(0);

@@ -177,11 +177,10 @@ static PetscErrorCode ClaimAgree(const Told *a, const Told *b, const char claim[
   PetscFunctionBeginUser;
   PetscCall(Claim(agree, claim));
   if (agree) PetscFunctionReturn(0);
-  PetscCall(
-      PetscPrintf(PETSC_COMM_WORLD, "  %s and %s\n", KSPConvergedReasons[a->reason], KSPConvergedReasons[b->reason]));
+  PetscCall(Print("  %s and %s\n", KSPConvergedReasons[a->reason], KSPConvergedReasons[b->reason]));
   for (PetscInt i = 0; i < PetscMax(a->length, b->length); i++)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %.12e  %.12e\n", i,
-                          (double)(i < a->length ? a->history[i] : 0), (double)(i < b->length ? b->history[i] : 0)));
+    PetscCall(Print("  %3" PetscInt_FMT "  %.12e  %.12e\n", i, (double)(i < a->length ? a->history[i] : 0),
+                    (double)(i < b->length ? b->history[i] : 0)));
   PetscFunctionReturn(0);
 }
 
@@ -218,8 +217,8 @@ static PetscErrorCode Compare(const Case *c)
     PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s, %s: the residuals of KSPCG", c->name, KSPNormTypes[norms[n]]));
     PetscCall(ClaimAgree(&told[0], &told[1], claim));
     if (!good)
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  solutions differ by %g of %g, residuals by %g, view %d\n",
-                            (double)norm[1], (double)norm[0], (double)told[1].residual, says));
+      PetscCall(Print("  solutions differ by %g of %g, residuals by %g, view %d\n", (double)norm[1], (double)norm[0],
+                      (double)told[1].residual, says));
   }
   for (int s = 0; s < 2; s++) PetscCall(VecDestroy(&x[s]));
   PetscCall(DestroyAll(&b, &A, &da));
@@ -238,7 +237,7 @@ static PetscErrorCode Uses(const Case *c)
   PetscReal     most = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", c->name));
+  PetscCall(Print("%s\n", c->name));
   PetscCall(Create(c, &da, &A, &b));
   PetscCall(VecDuplicate(b, &x));
   for (int s = 0; s < 2; s++) {
@@ -262,7 +261,7 @@ static PetscErrorCode Uses(const Case *c)
   for (int e = 0; e < 2; e++)
     most = PetscMax(most, PetscAbsReal(told[0].extreme[e] - told[1].extreme[e]) / told[0].extreme[0]);
   PetscCall(Claim(told[0].neigenvalues == told[1].neigenvalues && most < 1e-5, "  the eigenvalues of KSPCG"));
-  if (!(most < 1e-5)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  they differ by %g\n", (double)most));
+  if (!(most < 1e-5)) PetscCall(Print("  they differ by %g\n", (double)most));
   PetscCall(ClaimAgree(&again[0], &again[1], "  new values of the operator"));
   PetscCall(ClaimAgree(&late[0], &late[1], "  norms from the second iteration on"));
   PetscCall(
@@ -300,9 +299,9 @@ static PetscErrorCode End(const char claim[], const char options[], MatType type
   good = (PetscBool)(told[1].reason == expected && told[0].reason == expected && told[0].its == told[1].its);
   PetscCall(Claim(good, claim));
   if (!good)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  KSPCG %s after %" PetscInt_FMT ", KSPKCG %s after %" PetscInt_FMT "\n",
-                          KSPConvergedReasons[told[0].reason], told[0].its, KSPConvergedReasons[told[1].reason],
-                          told[1].its));
+    PetscCall(Print("  KSPCG %s after %" PetscInt_FMT ", KSPKCG %s after %" PetscInt_FMT "\n",
+                    KSPConvergedReasons[told[0].reason], told[0].its, KSPConvergedReasons[told[1].reason],
+                    told[1].its));
   PetscCall(DestroyAll(&x, &b, &A, &da));
   PetscFunctionReturn(0);
 }
@@ -316,7 +315,7 @@ static PetscErrorCode Ends(void)
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   for (int t = 0; t < 2; t++) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", types[t]));
+    PetscCall(Print("%s\n", types[t]));
     PetscCall(End("  an indefinite operator", "-pc_type none", types[t], -2, 1, KSP_DIVERGED_INDEFINITE_MAT));
     PetscCall(End("  a negative one", "-pc_type none", types[t], -20, 1, KSP_CONVERGED_RTOL));
     PetscCall(End("  a right side of zeros", "-pc_type jacobi", types[t], 0, 0, KSP_CONVERGED_ATOL));
@@ -382,7 +381,7 @@ static PetscErrorCode Complex(void)
     PetscCall(Solve(ksp, b, x, &told[s]));
     PetscCall(DestroyKSP(&ksp));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", variant));
+  PetscCall(Print("%s\n", variant));
   PetscCall(ClaimAgree(&told[0], &told[1], "  the residuals of KSPCG"));
   PetscCall(Claim(told[1].true_residual < 1e-7, "  which solve it"));
   PetscCall(DestroyAll(&phase, &x, &b, &A, &da));

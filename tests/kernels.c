@@ -89,11 +89,10 @@ static PetscErrorCode Turns(Problem *problem, PetscBool other, PetscBool *holds)
     PetscCall(ResidualsEqual(&ours, &theirs, &equal));
     if (equal && reason > 0) continue;
     *holds = PETSC_FALSE;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "  NO: %s, %s, %s matrices, turn %" PetscInt_FMT ": %s in %" PetscInt_FMT
-                          ", a fresh one %s in %" PetscInt_FMT "\n",
-                          problem->ksptype, problem->type, other ? "other" : "same", turn, KSPConvergedReasons[reason],
-                          ours.length - 1, KSPConvergedReasons[freshreason], theirs.length - 1));
+    PetscCall(Print("  NO: %s, %s, %s matrices, turn %" PetscInt_FMT ": %s in %" PetscInt_FMT
+                    ", a fresh one %s in %" PetscInt_FMT "\n",
+                    problem->ksptype, problem->type, other ? "other" : "same", turn, KSPConvergedReasons[reason],
+                    ours.length - 1, KSPConvergedReasons[freshreason], theirs.length - 1));
   }
   PetscCall(DestroyAll(&A, &ksp));
   PetscFunctionReturn(0);

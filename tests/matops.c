@@ -229,7 +229,7 @@ static PetscErrorCode TestShapes(void)
       }
     }
     PetscCall(ClaimThat(worst < 1e-12, "%s of a star that becomes a box is as a new one", types[t]));
-    if (!(worst < 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative difference %g\n", (double)worst));
+    if (!(worst < 1e-12)) PetscCall(Print("  relative difference %g\n", (double)worst));
   }
   for (int t = 0; t < 2 && PetscGlobalSize == 1; t++) {
     PetscReal apart;
@@ -305,9 +305,8 @@ static PetscErrorCode TestPrisms(void)
   PetscCall(Points(A, &points[2]));
   PetscCall(CompareFresh(PCINCPOISSON, pc, &apart));
   worst = PetscMax(worst, apart);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "prisms of %" PetscInt_FMT " and %" PetscInt_FMT " points make one of %" PetscInt_FMT "\n",
-                        points[0], points[1], points[2]));
+  PetscCall(Print("prisms of %" PetscInt_FMT " and %" PetscInt_FMT " points make one of %" PetscInt_FMT "\n", points[0],
+                  points[1], points[2]));
   PetscCall(Claim(worst < 1e-12, "the preconditioner of one that gets another's values is as a new one"));
   PetscCall(MatMultEqual(A, B, 2, &equal));
   PetscCall(MatConvert(A, MATAIJ, MAT_REUSE_MATRIX, &aij));
@@ -350,7 +349,7 @@ static PetscErrorCode TestLevels(const char directions[])
   PetscCall(CompareFresh(PCKCYCLE, pc, &apart));
   worst = PetscMax(worst, apart);
   PetscCall(ClaimThat(worst < 1e-12, "levels coarsened in %s of AIJ that gets corners are as new ones", directions));
-  if (!(worst < 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative difference %g\n", (double)worst));
+  if (!(worst < 1e-12)) PetscCall(Print("  relative difference %g\n", (double)worst));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_semicoarsen"));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_interpolation"));
   PetscCall(DestroyAll(&pc, &A, &da));
@@ -462,14 +461,13 @@ static PetscErrorCode CompareTrial(MatOption option, PetscBool flag, Trial trial
   PetscCall(TryOption(MATAIJ, expected == AS_AIJ ? option : MAT_USE_INODES, flag, trial, copy, &B, aij));
   if (expected == REFUSED && flag) *same = (PetscBool)(*same && stencil[0]);
   else if (trial == OUTSIDE && stencil[1] && !aij[1]) {
-    if (!copy)
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %s: entries outside are refused\n", MatOptions[option], what[flag]));
+    if (!copy) PetscCall(Print("%s %s: entries outside are refused\n", MatOptions[option], what[flag]));
   } else {
     if (!stencil[1] && !aij[1]) PetscCall(Difference(A, B, &difference));
     if (stencil[0] != aij[0] || stencil[1] != aij[1] || difference > 1e-13) {
-      PetscCall(PetscPrintf(
-          PETSC_COMM_WORLD, "  NO: %s %s, trial %d, copy %d: refused %d %d, by AIJ %d %d, difference %g\n",
-          MatOptions[option], what[flag], trial, copy, stencil[0], stencil[1], aij[0], aij[1], (double)difference));
+      PetscCall(Print("  NO: %s %s, trial %d, copy %d: refused %d %d, by AIJ %d %d, difference %g\n",
+                      MatOptions[option], what[flag], trial, copy, stencil[0], stencil[1], aij[0], aij[1],
+                      (double)difference));
       *same = PETSC_FALSE;
     }
   }
@@ -641,7 +639,7 @@ static PetscErrorCode TestRefusals(void)
     PetscCall(PetscPushErrorHandler(KeepError, words));
     (void)!Refuse((Refusal)which, A, other, &made);
     PetscCall(PetscPopErrorHandler());
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d: %s\n", which, words[0] ? words : "NO error"));
+    PetscCall(Print("%d: %s\n", which, words[0] ? words : "NO error"));
     PetscCall(DestroyAll(&made, &other, &A));
   }
   PetscFunctionReturn(0);

@@ -120,7 +120,7 @@ static PetscErrorCode ClaimSmall(PetscReal difference, const char what[], PetscI
 {
   PetscFunctionBeginUser;
   PetscCall(ClaimThat(difference < 1e-12, "%s of %" PetscInt_FMT " right sides is that of each", what, width));
-  if (!(difference < 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  relative difference %g\n", (double)difference));
+  if (!(difference < 1e-12)) PetscCall(Print("  relative difference %g\n", (double)difference));
   PetscFunctionReturn(0);
 }
 

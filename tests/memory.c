@@ -164,16 +164,12 @@ static PetscErrorCode TestHeld(void)
 
       PetscCall(PetscMemzero(&m, sizeof(m)));
       PetscCall(Measure((Kind)kind, dim, n, types[t], &m));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                            "%s, type %s: doubles an unknown at most %.1f %s, in set-up %.1f %s; the solve makes no "
-                            "vector %s; converged %s\n",
-                            Kinds[kind], types[t], (double)held[kind], m.held <= held[kind] ? "yes" : "NO",
-                            (double)setup[kind], m.setup <= setup[kind] ? "yes" : "NO", m.made < 0.9 ? "yes" : "NO",
-                            m.converged ? "yes" : "NO"));
+      PetscCall(Print("%s, type %s: doubles an unknown at most %.1f %s, in set-up %.1f %s; the solve makes no "
+                      "vector %s; converged %s\n",
+                      Kinds[kind], types[t], (double)held[kind], YesNo(m.held <= held[kind]), (double)setup[kind],
+                      YesNo(m.setup <= setup[kind]), YesNo(m.made < 0.9), YesNo(m.converged)));
       if (show)
-        PetscCall(
-            PetscPrintf(PETSC_COMM_WORLD,
-                        "  set-up %.3f, solve %.3f, held %.3f, made by the solve %.4f; beside them coarse grids %.3f\n",
+        PetscCall(Print("  set-up %.3f, solve %.3f, held %.3f, made by the solve %.4f; beside them coarse grids %.3f\n",
                         (double)m.setup, (double)m.solve, (double)m.held, (double)m.made, (double)m.grids));
     }
   }
@@ -277,10 +273,10 @@ static PetscErrorCode TestSweeps(void)
     PetscBool same = PETSC_FALSE, none = PETSC_FALSE;
 
     PetscCall(CompareUse((Use)use, &same, &none));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "smoother, %s: as KSPRICHARDSON %s%s\n", Uses[use], same ? "yes" : "NO",
-                          use    ? ""
-                          : none ? ", no work vector made yes"
-                                 : ", no work vector made NO"));
+    PetscCall(Print("smoother, %s: as KSPRICHARDSON %s%s\n", Uses[use], YesNo(same),
+                    use    ? ""
+                    : none ? ", no work vector made yes"
+                           : ", no work vector made NO"));
   }
   PetscFunctionReturn(0);
 }
@@ -388,7 +384,7 @@ static PetscErrorCode TestThin(void)
     peak = (PetscReal)(bytes[1] - bytes[0]) / (3 * (PetscReal)(n * n) * (PetscReal)sizeof(double));
     PetscCall(ClaimThat(peak <= most, "three points in %c: the search takes at most %.1f doubles a point", 'x' + across,
                         (double)most));
-    if (show) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %.2f\n", (double)peak));
+    if (show) PetscCall(Print("  %.2f\n", (double)peak));
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(0);

@@ -460,8 +460,8 @@ static PetscErrorCode Run(PoissonSolver *p, const Call *call, PetscBool structur
   if (expected) PetscCall(PetscStrstr(words, expected, &found));
   if (expected ? !ierr || !found : ierr || !good) {
     *all = PETSC_FALSE;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: %s levels, %s: %s\n", structured ? "structured" : "PCMG's",
-                          Times[when], ierr ? words : "no error, but no good solution"));
+    PetscCall(Print("  NO: %s levels, %s: %s\n", structured ? "structured" : "PCMG's", Times[when],
+                    ierr ? words : "no error, but no good solution"));
   }
   PetscCall(PoissonSolverDestroy(p));
   PetscFunctionReturn(0);

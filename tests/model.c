@@ -220,13 +220,13 @@ static PetscErrorCode Refused(Poisson *p, const char name[], const char what[])
   PetscFunctionBeginUser;
   PetscCall(CreateSolver(p, NULL, name, &ksp));
   KeepErrorOf(KSPSetUp(ksp), ierr, text);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", what, ierr ? text : "NO error"));
+  PetscCall(Print("%s: %s\n", what, ierr ? text : "NO error"));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCKCycleSetCalibrationLoad(pc, ""));
   PetscCall(PCKCycleSetCalibrate(pc, PETSC_TRUE));
   PetscCall(KSPSetUp(ksp));
   PetscCall(PCKCyclePredictTime(pc, 1, &seconds));
-  if (!(seconds > 0)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the solver is of NO use afterwards\n"));
+  if (!(seconds > 0)) PetscCall(Print("the solver is of NO use afterwards\n"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }
@@ -292,15 +292,15 @@ static PetscErrorCode RefuseOthers(Poisson *p)
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PetscPushErrorHandler(KeepError, text));
   ierr = PCKCyclePredictTime(pc, 1, &seconds);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "before set-up: %s\n", ierr ? text : "NO error"));
+  PetscCall(Print("before set-up: %s\n", ierr ? text : "NO error"));
   PetscCall(PetscPopErrorHandler());
   PetscCall(KSPSetUp(ksp));
   PetscCall(PCKCycleGetCalibrate(pc, &calibrate));
   PetscCall(PetscPushErrorHandler(KeepError, text));
   ierr = PCKCyclePredictTime(pc, 1, &seconds);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nothing timed: %s\n", ierr && !calibrate ? text : "NO error"));
+  PetscCall(Print("nothing timed: %s\n", ierr && !calibrate ? text : "NO error"));
   ierr = PCKCyclePredictTime(pc, 0, &seconds);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "kappa 0: %s\n", ierr ? text : "NO error"));
+  PetscCall(Print("kappa 0: %s\n", ierr ? text : "NO error"));
   PetscCall(PetscPopErrorHandler());
   PetscCall(KSPDestroy(&ksp));
   PetscCall(CreateSolver(p, NULL, NULL, &ksp));
@@ -308,7 +308,7 @@ static PetscErrorCode RefuseOthers(Poisson *p)
   PetscCall(PCKCycleSetCalibrate(pc, PETSC_TRUE));
   PetscCall(PCMGSetType(pc, PC_MG_ADDITIVE));
   KeepErrorOf(KSPSetUp(ksp), ierr, text);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "additive: %s\n", ierr ? text : "NO error"));
+  PetscCall(Print("additive: %s\n", ierr ? text : "NO error"));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }

@@ -234,10 +234,9 @@ static PetscErrorCode Compare(Grid *g, Layout layout, const Change *change, Pets
 static PetscErrorCode Report(const char what[], const Findings *f)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(
-      PETSC_COMM_WORLD, "%s: found %s, same iterations as with a DMDA %s, same solutions %s, shown %s\n", what,
-      f->notfound ? "NO" : "yes", f->iterations ? "NO" : "yes", f->solutions ? "NO" : "yes", f->views ? "NO" : "yes"));
-  if (!f->cases) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  NO: no case\n"));
+  PetscCall(Print("%s: found %s, same iterations as with a DMDA %s, same solutions %s, shown %s\n", what,
+                  YesNo(!f->notfound), YesNo(!f->iterations), YesNo(!f->solutions), YesNo(!f->views)));
+  if (!f->cases) PetscCall(Print("  NO: no case\n"));
   PetscFunctionReturn(0);
 }
 
@@ -367,11 +366,9 @@ static PetscErrorCode TestProduct(void)
     PetscCall(MatMatMult(D, G, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &p.A[1]));
     PetscCall(MatScale(p.A[0], -1.0));
     PetscCall(SolvePair(&g, &change, PETSC_FALSE, &p));
-    PetscCall(
-        PetscPrintf(PETSC_COMM_WORLD,
-                    "divergence times gradient, %s: found %s, same iterations as with a DMDA %s, same solution %s\n",
-                    periodic ? "periodic" : "cells", p.found ? "yes" : "NO", p.its[0] == p.its[1] ? "yes" : "NO",
-                    p.difference < 1e-7 ? "yes" : "NO"));
+    PetscCall(Print("divergence times gradient, %s: found %s, same iterations as with a DMDA %s, same solution %s\n",
+                    periodic ? "periodic" : "cells", YesNo(p.found), YesNo(p.its[0] == p.its[1]),
+                    YesNo(p.difference < 1e-7)));
     PetscCall(DestroyAll(&G, &D));
     PetscCall(DestroyPair(&p));
   }
@@ -448,8 +445,7 @@ static PetscErrorCode TestDoubt(void)
     PetscCall(CreateBand(bands[k].N, bands[k].n, bands[k].distance, bands[k].skip, bands[k].bs, &A));
     PetscCall(CreateSolver(A, &ksp));
     PetscCall(FindsGrid(ksp, &finds, words));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s%s\n", bands[k].name, finds ? "a grid" : "no grid",
-                          finds == bands[k].grid ? "" : ": NO"));
+    PetscCall(Print("%s: %s%s\n", bands[k].name, finds ? "a grid" : "no grid", finds == bands[k].grid ? "" : ": NO"));
     PetscCall(DestroyAll(&ksp, &A));
   }
   PetscFunctionReturn(0);
@@ -585,7 +581,7 @@ static PetscErrorCode TestChange(void)
       PetscCall(MatShift(with[i], 0.1));
       PetscCall(MatShift(without[i], 0.1));
     }
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", Layouts[layout]));
+    PetscCall(Print("%s\n", Layouts[layout]));
     PetscCall(Changes(g, da, with, without));
     for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&with[i], &without[i], &da[i]));
   }
@@ -632,7 +628,7 @@ static PetscErrorCode TestErrors(void)
     ierr = PCKCycleSetGridSizes(PCOf(ksp), cases[k].dim, cases[k].size);
     if (!ierr) ierr = PCSetUp(PCOf(ksp));
     PetscCall(PetscPopErrorHandler());
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", cases[k].name, ierr ? words : "no error"));
+    PetscCall(Print("%s: %s\n", cases[k].name, ierr ? words : "no error"));
     if (cases[k].options[0]) PetscCall(PetscOptionsClearValue(NULL, cases[k].options[0]));
     PetscCall(KSPDestroy(&ksp));
     for (int i = 0; i < 2; i++) PetscCall(MatDestroy(&A[i]));
@@ -660,7 +656,7 @@ static PetscErrorCode TestFew(void)
     if (given) PetscCall(PCKCycleSetGridSizes(PCOf(ksp), g.dim, g.size));
     if (given == 2) PetscCall(PCKCycleSetStructured(PCOf(ksp), PC_KCYCLE_STRUCTURED_OFF));
     PetscCall(FindsGrid(ksp, &finds, words));
-    if (given) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", words));
+    if (given) PetscCall(Print("%s\n", words));
     else PetscCall(Claim(!finds, "no grid is found that has fewer lines than there are processes"));
     PetscCall(DestroyAll(&ksp, &A));
   }
@@ -714,12 +710,11 @@ static PetscErrorCode TestZeros(void)
     PetscCall(AssembleMat(p.A[1]));
     PetscCall(SolveWith(p.ksp[1], p.A[1], &other, &dm));
     PetscCall(HasSizes(p.ksp[1], &g, &still));
-    PetscCall(PetscPrintf(
-        PETSC_COMM_WORLD,
-        "%" PetscInt_FMT
-        "D, %s: found %s, same iterations as with a DMDA %s, same solution %s; with an entry there: no grid %s\n",
-        dim, Layouts[k < 2 ? LINES_WHOLE : LINES_CUT], p.found ? "yes" : "NO", p.its[0] == p.its[1] ? "yes" : "NO",
-        p.difference < 1e-7 ? "yes" : "NO", still ? "NO" : "yes"));
+    PetscCall(
+        Print("%" PetscInt_FMT
+              "D, %s: found %s, same iterations as with a DMDA %s, same solution %s; with an entry there: no grid %s\n",
+              dim, Layouts[k < 2 ? LINES_WHOLE : LINES_CUT], YesNo(p.found), YesNo(p.its[0] == p.its[1]),
+              YesNo(p.difference < 1e-7), YesNo(!still)));
     PetscCall(DestroyPair(&p));
   }
   PetscFunctionReturn(0);
@@ -760,8 +755,8 @@ static PetscErrorCode CompareSolutions(const char what[], KSP ksp[], Vec b[], Ve
     PetscCall(KSPGetIterationNumber(ksp[i], &its[i]));
   }
   PetscCall(Difference(x[0], x[1], &difference));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: same iterations as with a DMDA %s, same solution %s\n", what,
-                        its[0] == its[1] ? "yes" : "NO", difference < 1e-7 ? "yes" : "NO"));
+  PetscCall(Print("  %s: same iterations as with a DMDA %s, same solution %s\n", what, YesNo(its[0] == its[1]),
+                  YesNo(difference < 1e-7)));
   PetscFunctionReturn(0);
 }
 
@@ -790,7 +785,7 @@ static PetscErrorCode CompareBlocks(KSP ksp[], Vec b[], Vec x[])
     PetscCall(DestroyAll(&B, &X));
   }
   PetscCall(Difference(x[0], x[1], &difference));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  two right sides: same solutions %s\n", difference < 1e-7 ? "yes" : "NO"));
+  PetscCall(Print("  two right sides: same solutions %s\n", YesNo(difference < 1e-7)));
   PetscFunctionReturn(0);
 }
 
@@ -852,7 +847,7 @@ static PetscErrorCode TestUses(void)
         PetscCall(VecSetValue(b[i], row, GridHash(row, 5, 3, 5) - 0.4, INSERT_VALUES));
       PetscCall(AssembleVec(b[i]));
     }
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, %s\n", dim, types[k / 2]));
+    PetscCall(Print("%" PetscInt_FMT "D, %s\n", dim, types[k / 2]));
     PetscCall(Uses(A, ksp, b, x));
     for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&b[i], &x[i], &ksp[i], &A[i]));
     PetscCall(DMDestroy(&da));

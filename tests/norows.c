@@ -115,8 +115,8 @@ static PetscErrorCode Solve(const Case *c)
     PetscCall(KSPGetOperators(coarse, &E[i], NULL));
     right = (PetscBool)(right && relative < 1e-9 && E[i] == E[0]);
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s, %s, %s, %s: ", c->name, PCDeflSubTypes[c->type], c->ksp,
-                        PCDeflSubFormTypes[c->form], PCDeflSubCoarseTypes[c->coarse]));
+  PetscCall(Print("%s, %s, %s, %s, %s: ", c->name, PCDeflSubTypes[c->type], c->ksp, PCDeflSubFormTypes[c->form],
+                  PCDeflSubCoarseTypes[c->coarse]));
   PetscCall(Claim(right, "three solves, the pattern of E is kept"));
   PetscCall(DestroyAll(&ksp, &x, &b, &A));
   PetscFunctionReturn(0);

@@ -74,8 +74,8 @@ static PetscErrorCode Compare(const char claim[], const History *a, const Histor
   PetscCall(ClaimThat(same == expect_same, "%s", claim));
   if (same == expect_same) PetscFunctionReturn(0);
   for (PetscInt i = 0; i < PetscMax(a->length, b->length); i++) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
-                          i < b->length ? b->line[i] : ""));
+    PetscCall(Print("  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
+                    i < b->length ? b->line[i] : ""));
   }
   PetscFunctionReturn(0);
 }

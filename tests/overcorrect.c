@@ -35,8 +35,7 @@ static PetscErrorCode IsAffine(PoissonSolver *s, PoissonSolver *other, PetscBool
   PetscCall(VecAXPY(twice, -2, more));
   PetscCall(VecNorm(twice, NORM_2, &rest));
   *yes = (PetscBool)(change > 0.05 && rest < rounding * change && apart < rounding * change);
-  if (!*yes)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g of %g, apart %g\n", (double)rest, (double)change, (double)apart));
+  if (!*yes) PetscCall(Print("  %g of %g, apart %g\n", (double)rest, (double)change, (double)apart));
   PetscCall(DestroyAll(&one, &more, &twice));
   PetscFunctionReturn(0);
 }
@@ -97,7 +96,7 @@ int main(int argc, char **argv)
   PetscCall(Iterations(&s, 1, &plain));
   PetscCall(Iterations(&s, 1.06, &over));
   yes = (PetscBool)(fewer ? over < plain : over <= plain);
-  if (!yes) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " and %" PetscInt_FMT "\n", over, plain));
+  if (!yes) PetscCall(Print("  %" PetscInt_FMT " and %" PetscInt_FMT "\n", over, plain));
   PetscCall(Claim(yes, "KSPRICHARDSON does with fewer iterations"));
   PetscCall(Iterations(&other, 1.06, &its));
   PetscCall(Claim(PetscAbsInt(its - over) <= (rounding > 1e-6), "as many where PCMG runs levels"));

@@ -133,9 +133,8 @@ static PetscErrorCode Compare(const Case *c)
     good = (PetscBool)(good && its[0][t] > 0 && its[1][t] > 0 && PetscAbs(its[1][t] - its[0][t]) <= t + 1);
   PetscCall(ClaimThat(good && says, "%s: single precision takes the iterations of double precision", c->name));
   if (!good || !says)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "  %" PetscInt_FMT " %" PetscInt_FMT " and %" PetscInt_FMT " %" PetscInt_FMT " iterations\n",
-                          its[0][0], its[0][1], its[1][0], its[1][1]));
+    PetscCall(Print("  %" PetscInt_FMT " %" PetscInt_FMT " and %" PetscInt_FMT " %" PetscInt_FMT " iterations\n",
+                    its[0][0], its[0][1], its[1][0], its[1][1]));
   PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);
 }
@@ -213,7 +212,7 @@ static PetscErrorCode Uses(void)
   PetscCall(VecNorm(b, NORM_2, &norm[1]));
   difference = PetscAbsScalar(left - right) / (norm[0] * norm[1]);
   PetscCall(Claim(difference < 1e-6, "the transposed application is the adjoint"));
-  if (!(difference < 1e-6)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g\n", (double)difference));
+  if (!(difference < 1e-6)) PetscCall(Print("  %g\n", (double)difference));
   PetscCall(DestroyAll(&x, &y, &z, &b));
   PetscCall(DestroyKSP(&ksp));
   PetscCall(DestroyAll(&A, &da));
@@ -242,7 +241,7 @@ static PetscErrorCode Refuse(const char claim[], const char options[], const cha
   KeepErrorOf(KSPSolve(ksp, b, x), ierr, words);
   PetscCall(PetscStrstr(words, expected, &found));
   PetscCall(Claim(ierr != 0 && found && precision == PC_KCYCLE_PRECISION_SINGLE, claim));
-  if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+  if (!found) PetscCall(Print("  it says: %s\n", words));
   PetscCall(DestroyKSP(&ksp));
   PetscCall(DestroyAll(&x, &b, &A, &da));
   PetscFunctionReturn(0);
@@ -296,7 +295,7 @@ static PetscErrorCode Choose(const char claim[], GridBoundary boundary, PetscRea
   PetscCall(Iterations(ksp, A, b, 1e-8, &its));
   PetscCall(ViewHas(pc, expected, &says));
   PetscCall(Claim(its > 0 && its < 30 && says, claim));
-  if (!says || its < 0 || its >= 30) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " iterations\n", its));
+  if (!says || its < 0 || its >= 30) PetscCall(Print("  %" PetscInt_FMT " iterations\n", its));
   PetscCall(DestroyKSP(&ksp));
   PetscCall(DestroyAll(&b, &A, &da));
   PetscFunctionReturn(0);

@@ -70,7 +70,7 @@ static PetscErrorCode Books(void)
     PetscCall(PCKCycleComputeFactors(k->type, k->dim == 1 ? 2. / 3 : 0, k->dim, 4096, k->nu, &factor, &smoothing));
     yes = (PetscBool)((k->factor == 0 || PetscAbsReal(factor - k->factor) < 2e-3) &&
                       (k->smoothing == 0 || PetscAbsReal(smoothing - k->smoothing) < 2e-3));
-    if (!yes) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g %g\n", (double)factor, (double)smoothing));
+    if (!yes) PetscCall(Print("  %g %g\n", (double)factor, (double)smoothing));
     PetscCall(ClaimThat(yes, "%s in %" PetscInt_FMT "D as in books", k->type, k->dim));
   }
   PetscFunctionReturn(0);
@@ -214,8 +214,7 @@ static PetscErrorCode Measure(const Case *c)
   }
   measured = PetscPowReal(norm[1] / norm[0], 1.0 / (LAST - FIRST));
   yes      = (PetscBool)(PetscAbsReal(predicted - measured) < 0.01);
-  if (!yes)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  predicted %g, measured %g\n", (double)predicted, (double)measured));
+  if (!yes) PetscCall(Print("  predicted %g, measured %g\n", (double)predicted, (double)measured));
   PetscCall(PetscInfo(s.ksp, "%s: predicted %g, measured %g\n", c->name, (double)predicted, (double)measured));
   PetscCall(ClaimThat(yes, "%s: factor", c->name));
   PetscCall(SystemDestroy(&s));
@@ -255,7 +254,7 @@ static PetscErrorCode Refused(Mat A, const char options[], const char expected[]
   PetscFunctionBeginUser;
   KeepErrorOf(CreateSolver(A, options, KSPCG, &ksp, &pc), ierr, words);
   PetscCall(PetscStrstr(words, expected, &found));
-  if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %d %s\n", (int)ierr, words));
+  if (!found) PetscCall(Print("  %d %s\n", (int)ierr, words));
   PetscCall(Claim(ierr != 0 && found, claim));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
@@ -325,8 +324,7 @@ static PetscErrorCode Choices(Mat A, Mat variable, PetscMPIInt size)
   PetscCall(Claim(all, "the view has what was measured"));
   all = (PetscBool)(sweeps[0] >= 1 && sweeps[0] < sweeps[2] && sweeps[1] <= sweeps[2] && its[2] <= its[1]);
   if (!all)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT "\n", sweeps[0],
-                          sweeps[1], sweeps[2]));
+    PetscCall(Print("  %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT "\n", sweeps[0], sweeps[1], sweeps[2]));
   PetscCall(Claim(all, "cheap sweeps are many"));
   PetscCall(Solve(A, "-pc_kcycle_sweeps auto", KSPCG, &its[0], &sweeps[0], "ratios of no machine", &says));
   PetscCall(Claim(says && sweeps[0] > 0, "without a file by ratios"));

@@ -118,12 +118,11 @@ static PetscErrorCode CountsOf(const Case *c, PetscBool *same)
     good = (PetscBool)(alone > 0 && its > 0 && its <= alone + 1);
     if (!good) *same = PETSC_FALSE;
     if (!good || show) {
-      PetscCall(PetscPrintf(
-          PETSC_COMM_WORLD,
-          "  %s: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-          ", couplings %g : %g : %g, %s, %s: %" PetscInt_FMT " iterations, one process %" PetscInt_FMT "\n",
-          good ? "" : "NO", c->size[0], c->size[1], c->size[2], (double)c->strength[0], (double)c->strength[1],
-          (double)c->strength[2], GridBoundaries[c->boundary], parts[how], its, alone));
+      PetscCall(Print("  %s: %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+                      ", couplings %g : %g : %g, %s, %s: %" PetscInt_FMT " iterations, one process %" PetscInt_FMT "\n",
+                      good ? "" : "NO", c->size[0], c->size[1], c->size[2], (double)c->strength[0],
+                      (double)c->strength[1], (double)c->strength[2], GridBoundaries[c->boundary], parts[how], its,
+                      alone));
     }
   }
   PetscFunctionReturn(0);
@@ -258,10 +257,9 @@ static PetscErrorCode Single(void)
       good = (PetscBool)(good && is && its[0] == its[1] && (i == 3 ? its[0] > 20 : its[0] == 1) &&
                          (left != NULL) == attach);
       if (!good)
-        PetscCall(PetscPrintf(
-            PETSC_COMM_WORLD,
-            "  %s: %" PetscInt_FMT ", %" PetscInt_FMT " iterations, coarsest solver %s, null space %s\n",
-            GridBoundaries[end], its[0], its[1], is ? "as it should be" : "another", left ? "attached" : "none"));
+        PetscCall(Print("  %s: %" PetscInt_FMT ", %" PetscInt_FMT " iterations, coarsest solver %s, null space %s\n",
+                        GridBoundaries[end], its[0], its[1], is ? "as it should be" : "another",
+                        left ? "attached" : "none"));
       PetscCall(SystemDestroy(&s));
     }
     PetscCall(Claim(good, claims[i]));
@@ -429,17 +427,16 @@ static PetscErrorCode CompareAlone(const Grid *g, KSP ksp, Vec b, PetscInt its, 
   good = (PetscBool)(nlevels == alone.nlevels && its > 0 && PetscAbs(its - alone.its) <= 1 && kappa[0] == kappa[1]);
   PetscCall(Claim(good, "  levels, kappa and iterations of one process"));
   if (!good)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "  %" PetscInt_FMT " and %" PetscInt_FMT " levels, %" PetscInt_FMT " and %" PetscInt_FMT
-                          " iterations\n",
-                          nlevels, alone.nlevels, its, alone.its));
+    PetscCall(Print("  %" PetscInt_FMT " and %" PetscInt_FMT " levels, %" PetscInt_FMT " and %" PetscInt_FMT
+                    " iterations\n",
+                    nlevels, alone.nlevels, its, alone.its));
   PetscCall(Claim(PetscGlobalSize == 1 || (smallest == 1 && ngathers >= 1 && (!gathers || ngathers == gathers)),
                   "  gathered as often as it should be, in the end on one process"));
   PetscCall(Claim(leaks != (PetscBool)attached, "  a null space is known to all levels, and to none without one"));
   PetscCall(Product(g, ksp, b, &product, &adjoint));
   good = (PetscBool)(PetscAbsReal(product - alone.product) <= 1e-6 * PetscAbsReal(product));
   PetscCall(Claim(good, "  the cycle is that of one process"));
-  if (!good) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %.12g and %.12g\n", (double)product, (double)alone.product));
+  if (!good) PetscCall(Print("  %.12g and %.12g\n", (double)product, (double)alone.product));
   PetscCall(Claim(adjoint, "  the transposed cycle is the adjoint"));
   PetscFunctionReturn(0);
 }
@@ -456,7 +453,7 @@ static PetscErrorCode GatherWith(const char what[], PetscBool leaks, PetscInt ga
   char     *before, *after;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s:\n", what));
+  PetscCall(Print("%s:\n", what));
   PetscCall(CreateGathered(MATAIJ, leaks, PETSC_FALSE, &g, &da, &A, &b, &x));
   PetscCall(CreateSolver(A, "b_", "", &ksp));
   PetscCall(PetscOptionsGetAll(NULL, &before));

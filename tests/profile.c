@@ -119,7 +119,7 @@ static PetscErrorCode Case(const char name[], PetscInt kappa, PetscBool ours, Pe
   free(text);
   PetscCallMPI(MPI_Bcast(&adds, 1, MPI_INT, 0, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Bcast(&fit, 1, MPI_INT, 0, PETSC_COMM_WORLD));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", name));
+  PetscCall(Print("%s\n", name));
   PetscCall(Claim(adds, "  rows add up to the time of the cycles"));
   PetscCall(Claim(fit, "  calls are those of the kappa-cycle"));
   PetscCall(ClaimView(s.pc, "profile: 4 cycles took", PETSC_TRUE, "  the view has it"));

@@ -308,11 +308,9 @@ static PetscErrorCode Randoms(PetscInt first, PetscInt cases)
     if (difference <= 1e-13) continue;
     holds[Used(&c)] = PETSC_FALSE;
     PetscCall(GridShow(&c.g, Names[Used(&c)]));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "    order %s, %" PetscInt_FMT " sweeps, %s guess, %s, degree %" PetscInt_FMT
-                          ", omega %g: %g\n",
-                          PCRelaxOrderTypes[c.order], c.its, c.zeroguess ? "zero" : "other", c.aij ? "aij" : "stencil",
-                          c.degree, (double)c.omega, (double)difference));
+    PetscCall(Print("    order %s, %" PetscInt_FMT " sweeps, %s guess, %s, degree %" PetscInt_FMT ", omega %g: %g\n",
+                    PCRelaxOrderTypes[c.order], c.its, c.zeroguess ? "zero" : "other", c.aij ? "aij" : "stencil",
+                    c.degree, (double)c.omega, (double)difference));
   }
   for (int t = JACOBI; t <= EIGHTCOLOR; t++) {
     PetscCall(ClaimThat(holds[t] && (runs[t] || cases < 100), "%s is what it says", Names[t]));
@@ -426,12 +424,10 @@ static PetscErrorCode Seams(void)
     PetscCall(Reduction(&c, &damped));
     c.omega = 1;
     PetscCall(Reduction(&c, &undamped));
-    PetscCall(PetscPrintf(
-        PETSC_COMM_WORLD,
-        "%s, %" PetscInt_FMT
-        "D: as the reference: %s, damped sweeps take away what differs across the seam: %s, others do not: %s\n",
-        Names[c.type], c.g.dim, difference <= 1e-11 ? "yes" : "NO", damped < 0.02 ? "yes" : "NO",
-        undamped > 0.3 ? "yes" : "NO"));
+    PetscCall(
+        Print("%s, %" PetscInt_FMT
+              "D: as the reference: %s, damped sweeps take away what differs across the seam: %s, others do not: %s\n",
+              Names[c.type], c.g.dim, YesNo(difference <= 1e-11), YesNo(damped < 0.02), YesNo(undamped > 0.3)));
   }
   PetscFunctionReturn(0);
 }
@@ -476,8 +472,8 @@ static PetscErrorCode Refusal(Grid *g, MatType type, PetscBool detached, Smoothe
   PetscCall(PetscStrstr(words, expected, &found));
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%s on a %s in %" PetscInt_FMT "D%s is an error that says so: ",
                           Names[relax], g->box ? "box" : "star", g->dim, detached ? " without a grid" : ""));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%s\n", claim, ierr && found ? "yes" : "NO"));
-  if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+  PetscCall(Print("%s%s\n", claim, YesNo(ierr && found)));
+  if (!found) PetscCall(Print("  it says: %s\n", words));
   PetscCall(DestroyAll(&pc, &A, &da));
   PetscFunctionReturn(0);
 }

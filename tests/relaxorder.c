@@ -97,9 +97,9 @@ static PetscErrorCode Problem(Poisson *p)
   PetscCall(Fill(da, 1, b));
   PetscCall(Fill(da, 2, v));
   PetscCall(Alike(A, "-a_ksp_type cg", "-a_ksp_type cg -a_pc_relax_order symmetric", b, v, &its, symmetric, &alike));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D: CG takes %" PetscInt_FMT " iterations", p->dim, its));
+  PetscCall(Print("%" PetscInt_FMT "D: CG takes %" PetscInt_FMT " iterations", p->dim, its));
   PetscCall(Solve(A, "-a_ksp_type cg -a_pc_type jacobi", b, v, v, &forward, &unused));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", with PCJACOBI %" PetscInt_FMT "\n", forward));
+  PetscCall(Print(", with PCJACOBI %" PetscInt_FMT "\n", forward));
   PetscCall(Claim(alike && symmetric[0] && symmetric[1], "under KSPCG a sweep is symmetric"));
   PetscCall(Fill(da, 2, v));
   PetscCall(Alike(A, "-a_ksp_type cg -a_pc_type ksp -a_ksp_ksp_type preonly -a_ksp_pc_type relax",

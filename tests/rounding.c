@@ -80,8 +80,7 @@ int main(int argc, char **argv)
   PetscCall(KSPSetFromOptions(s.ksp));
   PetscCall(SolveSystem(s.ksp, s.b, s.x, &its, NULL));
   PetscCall(CountNumbers(s.pc, &numbers));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations: %d, the matrix is kept %s\n", (int)its,
-                        numbers > 7 ? "whole" : "by half"));
+  PetscCall(Print("iterations: %d, the matrix is kept %s\n", (int)its, numbers > 7 ? "whole" : "by half"));
   PetscCall(SystemDestroy(&s));
   PetscCall(PetscFinalize());
   return 0;

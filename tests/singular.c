@@ -129,11 +129,10 @@ static PetscErrorCode Judge(Problem *problem, KSP ksp, Vec b, Vec x, PetscBool *
   *good = (PetscBool)(reason > 0 && its <= MAX_ITS && residual < 1e-5 && kernel && solver);
   PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " iterations, true residual %g\n", its, (double)residual));
   if (*good) PetscFunctionReturn(0);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "NO: %" PetscInt_FMT "D %s: %s, %" PetscInt_FMT
-                        " iterations, true residual %g, the view says \"%s\": %d, \"%s\": %d\n",
-                        problem->p.dim, problem->p.periodic ? "periodic" : "Neumann", KSPConvergedReasons[reason], its,
-                        (double)residual, problem->kernel, kernel, problem->solver, solver));
+  PetscCall(Print("NO: %" PetscInt_FMT "D %s: %s, %" PetscInt_FMT
+                  " iterations, true residual %g, the view says \"%s\": %d, \"%s\": %d\n",
+                  problem->p.dim, problem->p.periodic ? "periodic" : "Neumann", KSPConvergedReasons[reason], its,
+                  (double)residual, problem->kernel, kernel, problem->solver, solver));
   PetscFunctionReturn(0);
 }
 
@@ -441,10 +440,9 @@ static PetscErrorCode Expect(Cells *c, PetscInt most, PetscReal residual, PetscB
   PetscCall(SolveCells(c));
   if (c->reason > 0 && c->its <= most && c->residual < residual) PetscFunctionReturn(0);
   *all = PETSC_FALSE;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "NO: %" PetscInt_FMT "D, %s: %s, %" PetscInt_FMT " iterations, of %" PetscInt_FMT
-                        ", true residual %g\n",
-                        c->dim, c->type, KSPConvergedReasons[c->reason], c->its, most, (double)c->residual));
+  PetscCall(Print("NO: %" PetscInt_FMT "D, %s: %s, %" PetscInt_FMT " iterations, of %" PetscInt_FMT
+                  ", true residual %g\n",
+                  c->dim, c->type, KSPConvergedReasons[c->reason], c->its, most, (double)c->residual));
   PetscFunctionReturn(0);
 }
 

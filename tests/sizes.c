@@ -187,13 +187,12 @@ static PetscErrorCode Examine(const Poisson *p, const PetscInt n[], PetscBool cu
     if (!good) f->advised = PETSC_FALSE;
   }
   if (outcome == FAILED || coarsens || !good)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                          "NO: %" PetscInt_FMT "D %s %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": %s%s\n",
-                          p->dim,
-                          kinds[p->periodic  ? PERIODIC
-                                : p->neumann ? CELLS
-                                             : POINTS],
-                          n[0], n[1], n[2], outcome == FAILED ? "failed: " : "should not have been refused: ", words));
+    PetscCall(Print("NO: %" PetscInt_FMT "D %s %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": %s%s\n",
+                    p->dim,
+                    kinds[p->periodic  ? PERIODIC
+                          : p->neumann ? CELLS
+                                       : POINTS],
+                    n[0], n[1], n[2], outcome == FAILED ? "failed: " : "should not have been refused: ", words));
   PetscFunctionReturn(0);
 }
 
@@ -290,8 +289,7 @@ static PetscErrorCode NumbersOfLevels(Poisson *p)
                             "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " %s: as many levels as expected",
                             n[0], n[1], n[2], kinds[expected[i].kind]));
     PetscCall(Claim(nlevels == wanted, claim));
-    if (nlevels != wanted)
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " instead of %" PetscInt_FMT "\n", nlevels, wanted));
+    if (nlevels != wanted) PetscCall(Print("  %" PetscInt_FMT " instead of %" PetscInt_FMT "\n", nlevels, wanted));
   }
   PetscFunctionReturn(0);
 }

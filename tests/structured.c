@@ -128,10 +128,8 @@ static PetscErrorCode WorstOfSizes(PetscInt dim, PetscInt kind, const PetscReal 
     PetscCall(SolveRun(&s));
     if (s.reason <= 0) s.its = 999;
     if (show && s.its > PetscMax(*worst, 9))
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                            "    %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": %" PetscInt_FMT
-                            " iterations\n",
-                            g.size[0], g.size[1], g.size[2], s.its));
+      PetscCall(Print("    %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": %" PetscInt_FMT " iterations\n",
+                      g.size[0], g.size[1], g.size[2], s.its));
     *worst = PetscMax(*worst, s.its);
     PetscCall(SolveDestroy(&s));
   }
@@ -163,7 +161,7 @@ static PetscErrorCode Thin(void)
     PetscCall(SolveDestroy(&s));
   }
   PetscCall(Claim(worst <= 8, "periodic directions of one point on coarse grids: at most 8 iterations"));
-  if (worst > 8) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", worst));
+  if (worst > 8) PetscCall(Print("  %" PetscInt_FMT "\n", worst));
   PetscFunctionReturn(0);
 }
 
@@ -179,7 +177,7 @@ static PetscErrorCode Sizes(void)
     for (PetscInt kind = 0; kind < 4 + NUM_MIXED; kind++) {
       PetscCall(WorstOfSizes(dim, kind, strength[0], samples, &worst));
       PetscCall(ClaimThat(worst <= 12, "%" PetscInt_FMT "D %s, any size: at most 12 iterations", dim, kinds[kind]));
-      if (worst > 12) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", worst));
+      if (worst > 12) PetscCall(Print("  %" PetscInt_FMT "\n", worst));
     }
   }
   for (PetscInt a = 1; a < 6; a++) {
@@ -190,7 +188,7 @@ static PetscErrorCode Sizes(void)
     }
     PetscCall(ClaimThat(all <= 15, "couplings %g : %g : %g: at most 15 iterations", (double)strength[a][0],
                         (double)strength[a][1], (double)strength[a][2]));
-    if (all > 15) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", all));
+    if (all > 15) PetscCall(Print("  %" PetscInt_FMT "\n", all));
   }
   PetscCall(Thin());
   PetscFunctionReturn(0);
@@ -225,9 +223,8 @@ static PetscErrorCode Feng(void)
   PetscCall(VecRestoreArrayWrite(solve.b, &a));
   PetscCall(SolveRun(&solve));
   PetscCall(RelativeResidual(solve.A, solve.b, solve.x, &relative));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "L = %" PetscInt_FMT ": %" PetscInt_FMT " iterations, relative residual %.3e\n", L, solve.its,
-                        (double)relative));
+  PetscCall(Print("L = %" PetscInt_FMT ": %" PetscInt_FMT " iterations, relative residual %.3e\n", L, solve.its,
+                  (double)relative));
   PetscCall(SolveDestroy(&solve));
   PetscFunctionReturn(0);
 }
@@ -451,7 +448,7 @@ static PetscErrorCode Choices(void)
     PetscCall(SetUp(pc, PC_KCYCLE_STRUCTURED_ON, choices[i].prefix, words));
     PetscCall(PetscStrstr(words, choices[i].why, &found));
     PetscCall(ClaimThat(found != NULL, "%s: -pc_kcycle_structured on is an error that says so", choices[i].name));
-    if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+    if (!found) PetscCall(Print("  it says: %s\n", words));
     PetscCall(PCDestroy(&pc));
     if (choices[i].choice != PLEX && choices[i].choice != GALERKIN_NONE) {
       PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
@@ -459,7 +456,7 @@ static PetscErrorCode Choices(void)
       PetscCall(SetUp(pc, PC_KCYCLE_STRUCTURED_AUTO, choices[i].prefix, words));
       if (!words[0]) PetscCall(ViewHas(pc, choices[i].why, &has));
       PetscCall(ClaimThat(has, "%s: auto does without, and the view says why", choices[i].name));
-      if (words[0]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+      if (words[0]) PetscCall(Print("  it says: %s\n", words));
       PetscCall(PCDestroy(&pc));
     }
     PetscCall(DestroyAll(&A, &dm));
@@ -522,9 +519,7 @@ static PetscErrorCode Boundary(void)
   PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_ON));
   PetscCall(SolveRun(&s));
   PetscCall(PCMGGetLevels(pc, &levels));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "a single point at an end: %" PetscInt_FMT " levels, %" PetscInt_FMT " iterations\n", levels,
-                        s.its));
+  PetscCall(Print("a single point at an end: %" PetscInt_FMT " levels, %" PetscInt_FMT " iterations\n", levels, s.its));
   PetscCall(SolveDestroy(&s));
   PetscFunctionReturn(0);
 }

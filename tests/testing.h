@@ -6,6 +6,14 @@
 #include <petsckcycle.h>
 #include <petscdmda.h>
 
+/* On the first process */
+#define Print(...) PetscPrintf(PETSC_COMM_WORLD, __VA_ARGS__)
+
+static inline const char *YesNo(int holds)
+{
+  return holds ? "yes" : "NO";
+}
+
 static inline PetscErrorCode TestInitialize(int *argc, char ***argv, const char help[])
 {
   PetscFunctionBeginUser;
@@ -53,7 +61,7 @@ static inline PC PCOf(KSP ksp)
 static inline PetscErrorCode Claim(int holds, const char claim[])
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", claim, holds ? "yes" : "NO"));
+  PetscCall(Print("%s: %s\n", claim, YesNo(holds)));
   PetscFunctionReturn(0);
 }
 
@@ -79,7 +87,7 @@ static inline PetscErrorCode ClaimSame(const char a[], const char b[], PetscBool
 
   PetscFunctionBeginUser;
   PetscCall(PetscStrcmp(a, b, &same));
-  if (same != expected) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s | %s\n", a, b));
+  if (same != expected) PetscCall(Print("  %s | %s\n", a, b));
   PetscCall(Claim(same == expected, claim));
   PetscFunctionReturn(0);
 }
@@ -140,7 +148,7 @@ static inline PetscErrorCode ClaimError(PetscErrorCode ierr, const char words[],
 
   PetscFunctionBeginUser;
   PetscCall(Claim(ierr && found, claim));
-  if (!found) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  it says: %s\n", words));
+  if (!found) PetscCall(Print("  it says: %s\n", words));
   PetscFunctionReturn(0);
 }
 
@@ -360,8 +368,8 @@ static inline PetscErrorCode ClaimEqual(const Residuals *a, const Residuals *b, 
   PetscCall(ResidualsEqual(a, b, &equal));
   PetscCall(Claim(equal == expected, claim));
   for (PetscInt i = 0; equal != expected && i < PetscMax(a->length, b->length); i++) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
-                          i < b->length ? b->line[i] : ""));
+    PetscCall(Print("  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
+                    i < b->length ? b->line[i] : ""));
   }
   PetscFunctionReturn(0);
 }

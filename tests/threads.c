@@ -171,7 +171,7 @@ static PetscErrorCode CaseAll(Case *c, PetscInt *wrong)
     PetscCall(Compare(c, first, (PetscBool)(run == 0), &different));
     if (different < 0) continue;
     PetscCall(GridShow(&c->g, names[different]));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  with %d threads\n", 1 + run));
+    PetscCall(Print("  with %d threads\n", 1 + run));
     (*wrong)++;
   }
   SetThreads(RUNS);

@@ -83,8 +83,7 @@ static PetscErrorCode ShowCase(const Case *c, Property p)
 {
   PetscFunctionBeginUser;
   PetscCall(GridShow(&c->g, Claims[p]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "    %s, coarsened in %s\n", PCKCycleInterpolationTypes[c->interpolation],
-                        c->directions));
+  PetscCall(Print("    %s, coarsened in %s\n", PCKCycleInterpolationTypes[c->interpolation], c->directions));
   PetscFunctionReturn(0);
 }
 

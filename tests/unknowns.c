@@ -136,8 +136,8 @@ static PetscErrorCode Solve(Equations *s, PCKCycleHierarchyType hierarchy, Petsc
   PetscCall(DifferenceNorms(s->x, s->r, NORM_2, &norm[1], &norm[0]));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
   if (show)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s levels, %" PetscInt_FMT " iterations, reason %d, error %.1e\n",
-                          PCKCycleHierarchyTypes[is], its, (int)reason, (double)(norm[1] / norm[0])));
+    PetscCall(Print("  %s levels, %" PetscInt_FMT " iterations, reason %d, error %.1e\n", PCKCycleHierarchyTypes[is],
+                    its, (int)reason, (double)(norm[1] / norm[0])));
   PetscCall(Claim(is == hierarchy && (most == 0 || (reason > 0 && its <= most && norm[1] < 1e-4 * norm[0])), claim));
   PetscFunctionReturn(0);
 }

@@ -211,7 +211,7 @@ static PetscErrorCode Factor(void)
     PetscCall(PetscPushErrorHandler(KeepError, words));
     (void)!KSPSolve(s.ksp, s.b, s.x);
     PetscCall(PetscPopErrorHandler());
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", asked[i], words));
+    PetscCall(Print("%s: %s\n", asked[i], words));
     PetscCall(PoissonSolverDestroy(&s));
     PetscCall(PetscOptionsClearValue(NULL, names[i]));
     PetscCall(PetscOptionsSetValue(NULL, "-pc_kcycle_structured", given));
@@ -265,7 +265,7 @@ static PetscErrorCode Misfits(void)
     PetscCall(PetscPushErrorHandler(KeepError, words));
     (void)!KSPSolve(s.ksp, s.b, s.x);
     PetscCall(PetscPopErrorHandler());
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", names[which], words));
+    PetscCall(Print("%s: %s\n", names[which], words));
     PetscCall(PoissonSolverDestroy(&s));
   }
   PetscFunctionReturn(0);

@@ -168,8 +168,8 @@ static PetscErrorCode CheckEvent(PetscLogStage stage, const char phase[], PetscI
   PetscCall(PetscLogEventGetPerfInfo(stage, event, &info));
   if (info.count == before + expected && info.flops > 0) PetscFunctionReturn(0);
   *good = PETSC_FALSE;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s: %d instead of %d, flops %g\n", name, info.count,
-                        (int)(before + expected), (double)info.flops));
+  PetscCall(
+      Print("  %s: %d instead of %d, flops %g\n", name, info.count, (int)(before + expected), (double)info.flops));
   PetscFunctionReturn(0);
 }
 

@@ -517,7 +517,7 @@ static PetscErrorCode Try(Grid *g)
   Reference(g);
   PetscCall(Compare(g, P, da, coarse, &difference));
   PetscCall(Claim(difference < 1e-12, g->c->name));
-  if (difference >= 1e-12) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  differs by %g\n", (double)difference));
+  if (difference >= 1e-12) PetscCall(Print("  differs by %g\n", (double)difference));
   PetscCall(DestroyAll(&pc, &A, &da));
   PetscFunctionReturn(0);
 }

@@ -149,7 +149,7 @@ static PetscErrorCode TestIterations(void)
                               "%" PetscInt_FMT "D, %s, Peclet %g: at most %" PetscInt_FMT " iterations of %s",
                               p.poisson.dim, names[p.wind], (double)p.peclet, cases[i].most[m], m ? "bcgs" : "gmres"));
       PetscCall(Claim(its <= cases[i].most[m], claim));
-      if (its > cases[i].most[m]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT "\n", its));
+      if (its > cases[i].most[m]) PetscCall(Print("  %" PetscInt_FMT "\n", its));
     }
   }
   PetscFunctionReturn(0);

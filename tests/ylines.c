@@ -219,7 +219,7 @@ static PetscErrorCode Iterations(Mat A, const char type[], PetscInt *its)
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(SolveSystem(ksp, b, x, its, NULL));
   PetscCall(VecNorm(x, NORM_2, &norm));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %" PetscInt_FMT " iterations, norm %.9e\n", type, *its, (double)norm));
+  PetscCall(Print("%s: %" PetscInt_FMT " iterations, norm %.9e\n", type, *its, (double)norm));
   PetscCall(DestroyAll(&ksp, &x, &b));
   PetscFunctionReturn(0);
 }
@@ -265,7 +265,7 @@ static PetscErrorCode Steps(Mat A)
     PetscCall(MakeKSP(A, NULL, PCRELAX, &ksp, &pc));
     PetscCall(PCRelaxSetType(pc, "parts"));
     PetscCall(PetscPushErrorHandler(KeepError, text));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", KSPSetUp(ksp) ? text : "NO error"));
+    PetscCall(Print("%s\n", KSPSetUp(ksp) ? text : "NO error"));
     PetscCall(PetscPopErrorHandler());
     PetscCall(KSPDestroy(&ksp));
   }

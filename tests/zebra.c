@@ -308,7 +308,7 @@ static PetscErrorCode Test(Problem *p, const char type[], PetscInt from, PetscIn
   PetscCall(PetscSNPrintf(claim, sizeof(claim), "%" PetscInt_FMT "D, %s stencil%s, %s", p->dim, p->box ? "box" : "star",
                           p->periodic[0] || p->periodic[1] || p->periodic[2] ? ", periodic" : "", type));
   if (PetscMax(difference[0], difference[1]) >= 1e-12)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "differences %g %g\n", (double)difference[0], (double)difference[1]));
+    PetscCall(Print("differences %g %g\n", (double)difference[0], (double)difference[1]));
   PetscCall(Claim(PetscMax(difference[0], difference[1]) < 1e-12, claim));
   PetscCall(PetscFree2(r, x));
   PetscCall(DestroyAll(&A, &b, &v, &da));
@@ -472,8 +472,7 @@ static PetscErrorCode TestSolve(void)
     PetscCall(PoissonAssembleRows(da, MakeRow, &p, A));
     PetscCall(Iterations(&p, da, A, "alternating", 1, &lines));
     PetscCall(Iterations(&p, da, A, "redblack", 2, &points));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, stretched: %" PetscInt_FMT " iterations by lines\n",
-                          dim, lines));
+    PetscCall(Print("%" PetscInt_FMT "D, stretched: %" PetscInt_FMT " iterations by lines\n", dim, lines));
     PetscCall(Claim(points > lines, "  points take more"));
     PetscCall(DestroyAll(&A, &da));
   }
@@ -507,8 +506,7 @@ static PetscErrorCode TestWide(PetscInt dim, PetscInt n, const char type[])
   PetscCall(MatMult(A, x, r));
   PetscCall(VecAYPX(r, -1, b));
   PetscCall(VecNorm(r, NORM_2, &norm[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D, %s: %.10g, residual %.10g\n", dim, type, (double)norm[0],
-                        (double)norm[1]));
+  PetscCall(Print("%" PetscInt_FMT "D, %s: %.10g, residual %.10g\n", dim, type, (double)norm[0], (double)norm[1]));
   PetscCall(DestroyAll(&r, &b, &x, &A, &da));
   PetscFunctionReturn(0);
 }
