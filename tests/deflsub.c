@@ -270,39 +270,33 @@ static PetscErrorCode IdentitiesOf(const TwoPhase *t, PCDeflSubType type, PetscB
   PetscFunctionReturn(0);
 }
 
-/* y_i = x_i + 0.3 x_i+1 on each process, and the transpose */
-static PetscErrorCode Shift(PC pc, Vec x, Vec y)
+/* y_i = x_i + 0.3 x_i+d on each process */
+static PetscErrorCode ShiftBy(PetscInt d, Vec x, Vec y)
 {
   const PetscScalar *from;
   PetscScalar       *to;
   PetscInt           n;
 
   PetscFunctionBeginUser;
-  (void)pc;
   PetscCall(VecGetLocalSize(x, &n));
   PetscCall(VecGetArrayRead(x, &from));
   PetscCall(VecGetArrayWrite(y, &to));
-  for (PetscInt i = 0; i < n; i++) to[i] = from[i] + (i < n - 1 ? 0.3 * from[i + 1] : 0);
+  for (PetscInt i = 0; i < n; i++) to[i] = from[i] + (i + d >= 0 && i + d < n ? 0.3 * from[i + d] : 0);
   PetscCall(VecRestoreArrayWrite(y, &to));
   PetscCall(VecRestoreArrayRead(x, &from));
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode Shift(PC pc, Vec x, Vec y)
+{
+  (void)pc;
+  return ShiftBy(1, x, y);
+}
+
 static PetscErrorCode ShiftTranspose(PC pc, Vec x, Vec y)
 {
-  const PetscScalar *from;
-  PetscScalar       *to;
-  PetscInt           n;
-
-  PetscFunctionBeginUser;
   (void)pc;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetArrayRead(x, &from));
-  PetscCall(VecGetArrayWrite(y, &to));
-  for (PetscInt i = 0; i < n; i++) to[i] = from[i] + (i > 0 ? 0.3 * from[i - 1] : 0);
-  PetscCall(VecRestoreArrayWrite(y, &to));
-  PetscCall(VecRestoreArrayRead(x, &from));
-  PetscFunctionReturn(0);
+  return ShiftBy(-1, x, y);
 }
 
 /* The transpose, around a preconditioner that is not symmetric */
@@ -662,7 +656,7 @@ static PetscErrorCode Independent(PetscBool show)
 
 typedef struct {
   const char *claim;
-  PetscInt    n, boxes[3];
+  PetscInt    n, boxes[3]; /* n: 12, if it is not given */
   /* 1: negative, 2: a gap, 3: no integer, 4: too many, 5: of another length, 6: none, 7: the largest integer, 8: the
      least */
   int         labels;
@@ -743,38 +737,29 @@ static PetscErrorCode Refuse(const Refusal *r, Mat A, Vec b)
 
 static const Refusal Refusals[] = {
     {.claim    = "more boxes than points",
-     .n        = 12,
      .boxes    = {13, 2, 0},
      .expected = "13 boxes in x are more than the 12 points of the grid there"},
     {.claim    = "boxes in a direction that the grid lacks",
-     .n        = 12,
      .boxes    = {3, 2, 2},
      .expected = "2 boxes in z on a grid of 2 dimensions"},
-    {.claim = "a negative label", .n = 12, .labels = 1, .expected = "there is a label -2"},
-    {.claim    = "a label that no unknown has",
-     .n        = 12,
-     .labels   = 2,
-     .expected = "go from 0 to 6, and no unknown has label 1"},
-    {.claim = "a label that is no integer", .n = 12, .labels = 3, .expected = "The label of unknown 0 is no integer"},
+    {.claim = "a negative label", .labels = 1, .expected = "there is a label -2"},
+    {.claim = "a label that no unknown has", .labels = 2, .expected = "go from 0 to 6, and no unknown has label 1"},
+    {.claim = "a label that is no integer", .labels = 3, .expected = "The label of unknown 0 is no integer"},
     {.claim    = "more subdomains than unknowns",
-     .n        = 12,
      .labels   = 4,
      .expected = "There is a label 1000 and there are only 144 unknowns"},
-    {.claim = "the largest integer as a label", .n = 12, .labels = 7, .expected = "and there are only 144 unknowns"},
-    {.claim = "the least integer as a label", .n = 12, .labels = 8, .expected = "begin at 0, and there is a label -"},
-    {.claim = "more labels than unknowns", .n = 12, .labels = 5, .expected = "unknowns and"},
-    {.claim = "type user without labels", .n = 12, .labels = 6, .expected = "-pc_deflsub_type user needs labels"},
+    {.claim = "the largest integer as a label", .labels = 7, .expected = "and there are only 144 unknowns"},
+    {.claim = "the least integer as a label", .labels = 8, .expected = "begin at 0, and there is a label -"},
+    {.claim = "more labels than unknowns", .labels = 5, .expected = "unknowns and"},
+    {.claim = "type user without labels", .labels = 6, .expected = "-pc_deflsub_type user needs labels"},
     {.claim    = "no grid and no labels",
-     .n        = 12,
      .detached = PETSC_TRUE,
      .expected = "give it with KSPSetDM(), PCSetDM() or MatSetDM(), or give labels"},
     {.claim    = "one subdomain of a singular operator",
-     .n        = 12,
      .boxes    = {1, 1, 0},
      .closed   = PETSC_TRUE,
      .expected = "left out of Z, 1 in all, and there is no other: use more subdomains"},
     {.claim    = "a matrix that does not show its rows",
-     .n        = 12,
      .baij     = PETSC_TRUE,
      .expected = "use -mat_type aij or -dm_mat_type stencil"},
     {.claim    = "a dense inverse that is too large",
@@ -782,9 +767,8 @@ static const Refusal Refusals[] = {
      .boxes    = {66, 66, 0},
      .inverse  = PETSC_TRUE,
      .expected = "E has 4356 rows"},
-    {.claim = "adef2 outside of KSPSolve()", .n = 12, .adef2 = PETSC_TRUE, .expected = "use -pc_deflsub_form bnn here"},
+    {.claim = "adef2 outside of KSPSolve()", .adef2 = PETSC_TRUE, .expected = "use -pc_deflsub_form bnn here"},
     {.claim    = "adef2 with another matrix for preconditioners",
-     .n        = 12,
      .adef2    = PETSC_TRUE,
      .other    = PETSC_TRUE,
      .expected = "adef2 deflates the operator of the Krylov method"},
@@ -799,7 +783,7 @@ static PetscErrorCode Errors(void)
     Mat      A, B;
     Vec      b;
 
-    TwoPhaseInit(&t, 2, Refusals[i].n, 1);
+    TwoPhaseInit(&t, 2, Refusals[i].n ? Refusals[i].n : 12, 1);
     t.closed = Refusals[i].closed;
     PetscCall(TwoPhaseCreate(&t, &da, &A, &b));
     if (Refusals[i].detached) {
