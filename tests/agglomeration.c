@@ -84,9 +84,7 @@ static PetscErrorCode ProblemCreate(const Case *c, PetscInt number, PetscBool al
 
 static PetscErrorCode ProblemDestroy(Problem *p)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(&p->ksp, &p->x, &p->b, &p->y, &p->A, &p->da));
-  PetscFunctionReturn(0);
+  return DestroyAll(&p->ksp, &p->x, &p->b, &p->y, &p->A, &p->da);
 }
 
 /* Other values of the same operator */

@@ -30,9 +30,7 @@ static PetscErrorCode CreateTypes(Types *t)
 
 static PetscErrorCode DestroyTypes(Types *t)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(&t->kcycle, &t->relax, &t->incpoisson, &t->deflsub));
-  PetscFunctionReturn(0);
+  return DestroyAll(&t->kcycle, &t->relax, &t->incpoisson, &t->deflsub);
 }
 
 /* By calls, what test api_given gives by options */

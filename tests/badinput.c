@@ -22,9 +22,7 @@ typedef struct {
 
 static PetscErrorCode SetKappaZero(PoissonSolver *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PCKCycleSetKappa(s->pc, 0));
-  PetscFunctionReturn(0);
+  return PCKCycleSetKappa(s->pc, 0);
 }
 
 static PetscErrorCode SetCycleTypeOnLevel(PoissonSolver *s)
@@ -79,16 +77,12 @@ static PetscErrorCode SetEntry(Mat A, MatStencil row, MatStencil column, PetscRe
 
 static PetscErrorCode PutNaN(PoissonSolver *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(SetEntry(s->A, (MatStencil){.i = 0}, (MatStencil){.i = 0}, NAN));
-  PetscFunctionReturn(0);
+  return SetEntry(s->A, (MatStencil){.i = 0}, (MatStencil){.i = 0}, NAN);
 }
 
 static PetscErrorCode PutInf(PoissonSolver *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(SetEntry(s->A, (MatStencil){.i = 1}, (MatStencil){.i = 0}, INFINITY));
-  PetscFunctionReturn(0);
+  return SetEntry(s->A, (MatStencil){.i = 1}, (MatStencil){.i = 0}, INFINITY);
 }
 
 /* On the diagonal of an inner point, where all around is regular: row 76 */
@@ -103,23 +97,17 @@ static PetscErrorCode PutInside(PoissonSolver *s, PetscReal value)
 
 static PetscErrorCode PutNaNInside(PoissonSolver *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PutInside(s, NAN));
-  PetscFunctionReturn(0);
+  return PutInside(s, NAN);
 }
 
 static PetscErrorCode PutInfInside(PoissonSolver *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PutInside(s, INFINITY));
-  PetscFunctionReturn(0);
+  return PutInside(s, INFINITY);
 }
 
 static PetscErrorCode PutZeroInside(PoissonSolver *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PutInside(s, 0));
-  PetscFunctionReturn(0);
+  return PutInside(s, 0);
 }
 
 static PetscErrorCode PutNaNIntoRightSide(PoissonSolver *s)
@@ -135,9 +123,7 @@ static PetscErrorCode PutNaNIntoRightSide(PoissonSolver *s)
 
 static PetscErrorCode PutZeros(PoissonSolver *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(MatZeroEntries(s->A));
-  PetscFunctionReturn(0);
+  return MatZeroEntries(s->A);
 }
 
 /* Rows 0 and 1 become (0 1; 1 4): regular, but no smoother may divide by the diagonal */
@@ -172,16 +158,12 @@ static PetscErrorCode ChangeHierarchyLate(PoissonSolver *s)
 
 static PetscErrorCode AskForCallsEarly(PoissonSolver *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PCKCycleGetLevelCalls(s->pc, NULL, NULL));
-  PetscFunctionReturn(0);
+  return PCKCycleGetLevelCalls(s->pc, NULL, NULL);
 }
 
 static PetscErrorCode SetUp(PoissonSolver *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(KSPSetUp(s->ksp));
-  PetscFunctionReturn(0);
+  return KSPSetUp(s->ksp);
 }
 
 static PetscErrorCode SetTypeLate(PoissonSolver *s)

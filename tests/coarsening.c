@@ -242,9 +242,7 @@ static PetscErrorCode Compute(KSP ksp, Mat J, Mat A, void *ctx)
 
 static PetscErrorCode SetUpAssembled(KSP ksp)
 {
-  PetscFunctionBeginUser;
-  PetscCall(KSPSetUp(ksp));
-  PetscFunctionReturn(0);
+  return KSPSetUp(ksp);
 }
 
 /* Is the grid one that a program can assemble coarse operators for? Words are those of an error, if levels are not

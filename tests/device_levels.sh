@@ -30,7 +30,8 @@ levels_on_device() {
       $points
     double "an odd number of points that wraps around" "" aijcusparse -cells 39,37 -random 3 -ends pp,pp $points
     double "semicoarsening" "" stencil -cells 20,18,16 -random 3 -layers 2:5 -pc_kcycle_semicoarsen xy $points
-    for d in x z; do double "prisms along $d" "" stencil -cells 20,18,16 -random 3 -pc_kcycle_semicoarsen $d $points; done
+    for d in x z; do double "prisms along $d" "" stencil -cells 20,18,16 -random 3 -pc_kcycle_semicoarsen $d \
+      $points; done
     single "single precision, coefficients that vary" "" stencil -cells 39,37 -random 3 -ends pp,pp \
       -pc_kcycle_precision single -pc_kcycle_kappa 2 $points
     double "27 points" "" stencil $cube -pc_kcycle_interpolation operator

@@ -28,7 +28,8 @@ lines_and_clusters() {
     double "lines of 27 points" "lines along z, x" stencil $cube $split $type alternating \
       -mg_levels_pc_relax_directions zx -pc_kcycle_interpolation operator
     for d in x y z; do
-      double "lines along $d, coefficients that vary" "" stencil -cells 20,18,16 -random 3 -ends pp,ss,nn $lines zebra_$d
+      double "lines along $d, coefficients that vary" "" stencil -cells 20,18,16 -random 3 -ends pp,ss,nn \
+        $lines zebra_$d
       double "lines along $d, 27 coefficients that vary" "" aijcusparse -cells 10,18,16 -scheme elements -random 3 \
         -ends ss,pp,pp $lines zebra_$d
     done

@@ -34,7 +34,8 @@ planes() {
     double "planes by one level" "$there" stencil -cells 12,14,16 -random 3 $planes ${inner}_pc_mg_levels 1
     double "cycles that coarsen all directions" "$there" stencil $cube $planes ${inner}_pc_kcycle_anisotropy off
     double "values that are renewed" "$there" aijcusparse -cells 12,14,16 -ends ss,ss,ss $planes -renew 2
-    double "halos through the host" "$there" stencil -cells 18,16,20 -random 3 -ends pp,ss,nn $planes -use_gpu_aware_mpi 0
+    double "halos through the host" "$there" stencil -cells 18,16,20 -random 3 -ends pp,ss,nn $planes \
+      -use_gpu_aware_mpi 0
     same "sweeps on the device as on the host, $processes processes, planes" "sweeps on the device" 1e-12 $processes \
       aijcusparse $cube -pc_type relax -pc_relax_type planes -pc_relax_order symmetric
   done

@@ -590,18 +590,14 @@ static PetscErrorCode Boxes(PetscInt dof, PetscInt width, PetscInt n, DM *da, Ma
 
 static PetscErrorCode MakeWide(DM *da, Mat *A, PC pc)
 {
-  PetscFunctionBeginUser;
   (void)pc;
-  PetscCall(Boxes(1, 2, 12, da, A));
-  PetscFunctionReturn(0);
+  return Boxes(1, 2, 12, da, A);
 }
 
 static PetscErrorCode MakeDof(DM *da, Mat *A, PC pc)
 {
-  PetscFunctionBeginUser;
   (void)pc;
-  PetscCall(Boxes(2, 1, 12, da, A));
-  PetscFunctionReturn(0);
+  return Boxes(2, 1, 12, da, A);
 }
 
 static PetscErrorCode MakeNoDM(DM *da, Mat *A, PC pc)

@@ -131,9 +131,7 @@ static PetscErrorCode Create(const Case *c, Problem *p)
 
 static PetscErrorCode Destroy(Problem *p)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(&p->ksp, &p->x, &p->b, &p->A, &p->da));
-  PetscFunctionReturn(0);
+  return DestroyAll(&p->ksp, &p->x, &p->b, &p->A, &p->da);
 }
 
 /* A right side that is the same for any number of processes */

@@ -130,6 +130,22 @@ static inline PetscInt GridRow(const Grid *g, const PetscInt at[], PetscInt col[
   return m;
 }
 
+/* A grid that depends on a number: its dimension, sizes, of which there are number_of[dim], couplings and ends */
+static inline void GridMake(Grid *g, PetscInt number, const PetscInt sizes[], const PetscInt number_of[])
+{
+  g->number = number;
+  g->dim    = 1 + GridChoose(g, 0, 3);
+  for (PetscInt d = 0; d < 3; d++) {
+    g->size[d]        = d < g->dim ? sizes[GridChoose(g, 1 + d, number_of[g->dim])] : 1;
+    g->strength[d]    = 0.5 + GridHash(number, d, 5, 6);
+    g->boundary[d][0] = (GridBoundary)GridChoose(g, 4 + d, 4);
+    g->boundary[d][1] =
+        g->boundary[d][0] == BOUNDARY_PERIODIC ? BOUNDARY_PERIODIC : (GridBoundary)GridChoose(g, 7 + d, 3);
+  }
+  g->box    = (PetscBool)(g->dim > 1 && GridChoose(g, 10, 2));
+  g->uneven = (PetscBool)GridChoose(g, 11, 2);
+}
+
 /* Numbers of processes in each direction, chosen; false if the grid is too small */
 static inline PetscErrorCode GridDistribute(Grid *g, PetscBool *possible)
 {

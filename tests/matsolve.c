@@ -47,9 +47,7 @@ static PetscErrorCode Create(Problem *problem)
 
 static PetscErrorCode Destroy(Problem *problem)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(&problem->ksp, &problem->A, &problem->da));
-  PetscFunctionReturn(0);
+  return DestroyAll(&problem->ksp, &problem->A, &problem->da);
 }
 
 /* A block whose columns differ */
@@ -77,16 +75,12 @@ typedef PetscErrorCode (*Single)(Problem *, Vec, Vec);
 
 static PetscErrorCode SolveSingle(Problem *problem, Vec b, Vec x)
 {
-  PetscFunctionBeginUser;
-  PetscCall(KSPSolve(problem->ksp, b, x));
-  PetscFunctionReturn(0);
+  return KSPSolve(problem->ksp, b, x);
 }
 
 static PetscErrorCode ApplySingle(Problem *problem, Vec b, Vec x)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PCApply(problem->pc, b, x));
-  PetscFunctionReturn(0);
+  return PCApply(problem->pc, b, x);
 }
 
 /* Largest difference of a column of X from what b alone gives, relative to it */
@@ -144,9 +138,7 @@ static PetscErrorCode Blocks(Problem *problem, PetscInt width)
 #if defined(KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE)
 static PetscErrorCode ApplyTransposeSingle(Problem *problem, Vec b, Vec x)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PCApplyTranspose(problem->pc, b, x));
-  PetscFunctionReturn(0);
+  return PCApplyTranspose(problem->pc, b, x);
 }
 
 static PetscErrorCode Transposed(Problem *problem, PetscInt width)

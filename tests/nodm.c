@@ -68,9 +68,7 @@ static PetscErrorCode CreateLinesAndZeros(const Grid *g, Layout layout, PetscInt
 
 static PetscErrorCode CreateLines(const Grid *g, Layout layout, Mat *A)
 {
-  PetscFunctionBeginUser;
-  PetscCall(CreateLinesAndZeros(g, layout, 0, NULL, A));
-  PetscFunctionReturn(0);
+  return CreateLinesAndZeros(g, layout, 0, NULL, A);
 }
 
 /* The matrix with its DMDA, and the one without */

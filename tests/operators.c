@@ -44,9 +44,7 @@ static PetscErrorCode Solve(Solver *s)
 
 static PetscErrorCode Destroy(Solver *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(&s->x, &s->ksp));
-  PetscFunctionReturn(0);
+  return DestroyAll(&s->x, &s->ksp);
 }
 
 /* A copy of an operator in MATAIJ, with a solver of its own */

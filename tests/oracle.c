@@ -21,11 +21,9 @@ static PetscErrorCode HistoryAdd(History *h, PetscReal value)
 
 static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
 {
-  PetscFunctionBeginUser;
   (void)ksp;
   (void)it;
-  PetscCall(HistoryAdd((History *)ctx, rnorm));
-  PetscFunctionReturn(0);
+  return HistoryAdd((History *)ctx, rnorm);
 }
 
 /* kappa 0: PCMG itself, with the given cycle */

@@ -236,9 +236,7 @@ static inline PetscErrorCode PoissonSolverCreate(MPI_Comm comm, KSPType type, Po
 
 static inline PetscErrorCode PoissonSolverDestroy(PoissonSolver *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(&s->ksp, &s->A, &s->b, &s->x, &s->da));
-  PetscFunctionReturn(0);
+  return DestroyAll(&s->ksp, &s->A, &s->b, &s->x, &s->da);
 }
 
 /* Iterations and solution of a solve, as a text; the solve must converge */

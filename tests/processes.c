@@ -351,9 +351,7 @@ static PetscErrorCode CreateGathered(MatType type, PetscBool leaks, PetscBool al
 
 static PetscErrorCode DestroyGathered(KSP *ksp, DM *da, Mat *A, Vec *b, Vec *x)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(ksp, x, b, A, da));
-  PetscFunctionReturn(0);
+  return DestroyAll(ksp, x, b, A, da);
 }
 
 /* (M x, y), which is (x, M^T y), but for the rounding of strong couplings; y is made of the grid's numbers */

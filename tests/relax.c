@@ -52,17 +52,7 @@ static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
 
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(c, sizeof(*c)));
-  g->number = number;
-  g->dim    = 1 + GridChoose(g, 0, 3);
-  for (PetscInt d = 0; d < 3; d++) {
-    g->size[d]        = d < g->dim ? sizes[GridChoose(g, 1 + d, number_of[g->dim])] : 1;
-    g->strength[d]    = 0.5 + GridHash(number, d, 5, 6);
-    g->boundary[d][0] = (GridBoundary)GridChoose(g, 4 + d, 4);
-    g->boundary[d][1] =
-        g->boundary[d][0] == BOUNDARY_PERIODIC ? BOUNDARY_PERIODIC : (GridBoundary)GridChoose(g, 7 + d, 3);
-  }
-  g->box       = (PetscBool)(g->dim > 1 && GridChoose(g, 10, 2));
-  g->uneven    = (PetscBool)GridChoose(g, 11, 2);
+  GridMake(g, number, sizes, number_of);
   g->vary      = GridChoose(g, 12, 3) * 0.3;
   c->type      = types[g->dim - 1][GridChoose(g, 13, 4)];
   c->order     = (PCRelaxOrderType)GridChoose(g, 14, 3);
@@ -99,9 +89,7 @@ static PetscErrorCode RowsCreate(const Grid *g, Rows *r)
 
 static PetscErrorCode RowsDestroy(Rows *r)
 {
-  PetscFunctionBeginUser;
-  PetscCall(PetscFree4(r->count, r->col, r->value, r->at));
-  PetscFunctionReturn(0);
+  return PetscFree4(r->count, r->col, r->value, r->at);
 }
 
 /* z = D^-1 (b - A x) */

@@ -71,9 +71,7 @@ static PetscErrorCode Create(Mat A, KSP *ksp)
 
 static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, PetscInt *its, KSPConvergedReason *reason)
 {
-  PetscFunctionBeginUser;
-  PetscCall(SolveSystem(ksp, b, x, its, reason));
-  PetscFunctionReturn(0);
+  return SolveSystem(ksp, b, x, its, reason);
 }
 
 /* Whether the solver fails does not matter here: some can do with a zero on the diagonal */

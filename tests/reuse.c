@@ -178,9 +178,7 @@ static PetscErrorCode Compare(Case *c, PetscInt kappa, const char claim[])
 
 static PetscErrorCode End(Case *c)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(&c->ksp, &c->A, &c->b, &c->x, &c->da));
-  PetscFunctionReturn(0);
+  return DestroyAll(&c->ksp, &c->A, &c->b, &c->x, &c->da);
 }
 
 static PetscErrorCode Values(Case *c)

@@ -416,9 +416,7 @@ static PetscErrorCode CreateSolver(Cells *c, PetscInt most)
 
 static PetscErrorCode DestroyCells(Cells *c)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(&c->ksp, &c->x, &c->b, &c->rest, &c->left, &c->A, &c->da));
-  PetscFunctionReturn(0);
+  return DestroyAll(&c->ksp, &c->x, &c->b, &c->rest, &c->left, &c->A, &c->da);
 }
 
 static PetscErrorCode SolveCells(Cells *c)

@@ -827,15 +827,12 @@ static PetscErrorCode RunCase(Case *c, PetscBool equal[])
 
 static PetscErrorCode ShowCase(const Case *c, Property p)
 {
-  PetscFunctionBeginUser;
-  PetscCall(Print("  %s: case %" PetscInt_FMT ", %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-                  " on %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-                  ", %s %s %s, %s, kind %d, way %d%s%s%s\n",
-                  Claims[p], c->number, c->size[0], c->size[1], c->size[2], c->nproc[0], c->nproc[1], c->nproc[2],
-                  DMBoundaryTypes[c->boundary[0]], DMBoundaryTypes[c->boundary[1]], DMBoundaryTypes[c->boundary[2]],
-                  c->box ? "box" : "star", (int)c->kind, (int)c->way, c->symmetric ? ", symmetric" : "",
-                  c->identity ? ", identity" : "", c->uneven ? ", uneven" : ""));
-  PetscFunctionReturn(0);
+  return Print("  %s: case %" PetscInt_FMT ", %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+               " on %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s %s %s, %s, kind %d, way %d%s%s%s\n",
+               Claims[p], c->number, c->size[0], c->size[1], c->size[2], c->nproc[0], c->nproc[1], c->nproc[2],
+               DMBoundaryTypes[c->boundary[0]], DMBoundaryTypes[c->boundary[1]], DMBoundaryTypes[c->boundary[2]],
+               c->box ? "box" : "star", (int)c->kind, (int)c->way, c->symmetric ? ", symmetric" : "",
+               c->identity ? ", identity" : "", c->uneven ? ", uneven" : "");
 }
 
 /* What is refused, and in which words */

@@ -73,9 +73,7 @@ static PetscErrorCode SolveRun(Solve *s)
 
 static PetscErrorCode SolveDestroy(Solve *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(&s->ksp, &s->x, &s->b, &s->A, &s->da));
-  PetscFunctionReturn(0);
+  return DestroyAll(&s->ksp, &s->x, &s->b, &s->A, &s->da);
 }
 
 /* Kinds of ends: the four of grids.h, and mixtures of them */

@@ -60,9 +60,7 @@ static inline PC PCOf(KSP ksp)
 /* One claim, one line */
 static inline PetscErrorCode Claim(int holds, const char claim[])
 {
-  PetscFunctionBeginUser;
-  PetscCall(Print("%s: %s\n", claim, YesNo(holds)));
-  PetscFunctionReturn(0);
+  return Print("%s: %s\n", claim, YesNo(holds));
 }
 
 /* A claim in the words of a format */
@@ -238,9 +236,7 @@ typedef struct {
 
 static inline PetscErrorCode SystemDestroy(System *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(&s->ksp, &s->x, &s->b, &s->A, &s->da));
-  PetscFunctionReturn(0);
+  return DestroyAll(&s->ksp, &s->x, &s->b, &s->A, &s->da);
 }
 
 /* x -= y, and the norms of that and of y */
@@ -290,9 +286,7 @@ static inline PetscErrorCode ObjectText(PetscObject object, PetscViewerFormat fo
 
 static inline PetscErrorCode ViewText(PC pc, char **text)
 {
-  PetscFunctionBeginUser;
-  PetscCall(ObjectText((PetscObject)pc, PETSC_VIEWER_DEFAULT, text));
-  PetscFunctionReturn(0);
+  return ObjectText((PetscObject)pc, PETSC_VIEWER_DEFAULT, text);
 }
 
 /* Does the view of the object hold the words? */
@@ -312,9 +306,7 @@ static inline PetscErrorCode ObjectHas(PetscObject object, PetscViewerFormat for
 
 static inline PetscErrorCode ViewHas(PC pc, const char words[], PetscBool *has)
 {
-  PetscFunctionBeginUser;
-  PetscCall(ObjectHas((PetscObject)pc, PETSC_VIEWER_DEFAULT, words, has));
-  PetscFunctionReturn(0);
+  return ObjectHas((PetscObject)pc, PETSC_VIEWER_DEFAULT, words, has);
 }
 
 /* Claims that the view holds the words, or not */

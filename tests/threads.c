@@ -56,9 +56,7 @@ static PetscErrorCode CaseGrid(Case *c, PetscInt number, PetscBool *possible)
 
 static PetscErrorCode CreatePC(Mat A, PCType type, PC *pc)
 {
-  PetscFunctionBeginUser;
-  PetscCall(MakePC(A, type, pc));
-  PetscFunctionReturn(0);
+  return MakePC(A, type, pc);
 }
 
 /* Sweeps on both matrices, and a cycle with coloured sweeps, whose transfers are fused with them, or with Jacobi

@@ -61,17 +61,7 @@ static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscBool *possible)
 
   PetscFunctionBeginUser;
   PetscCall(PetscMemzero(c, sizeof(*c)));
-  g->number = number;
-  g->dim    = 1 + GridChoose(g, 0, 3);
-  for (PetscInt d = 0; d < 3; d++) {
-    g->size[d]        = d < g->dim ? sizes[GridChoose(g, 1 + d, number_of[g->dim])] : 1;
-    g->strength[d]    = 0.5 + GridHash(number, d, 5, 6);
-    g->boundary[d][0] = (GridBoundary)GridChoose(g, 4 + d, 4);
-    g->boundary[d][1] =
-        g->boundary[d][0] == BOUNDARY_PERIODIC ? BOUNDARY_PERIODIC : (GridBoundary)GridChoose(g, 7 + d, 3);
-  }
-  g->box           = (PetscBool)(g->dim > 1 && GridChoose(g, 10, 2));
-  g->uneven        = (PetscBool)GridChoose(g, 11, 2);
+  GridMake(g, number, sizes, number_of);
   g->vary          = GridChoose(g, 12, 2) * 0.2;
   c->interpolation = rules[GridChoose(g, 13, 3)];
   c->directions    = directions[GridChoose(g, 14, g->dim == 3 ? 9 : 5)];

@@ -113,9 +113,7 @@ static PetscErrorCode Create(PetscInt dof, Equations *s)
 
 static PetscErrorCode Destroy(Equations *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(&s->ksp, &s->x, &s->b, &s->r, &s->A, &s->da));
-  PetscFunctionReturn(0);
+  return DestroyAll(&s->ksp, &s->x, &s->b, &s->r, &s->A, &s->da);
 }
 
 /* Solves, with b = A random, and says whether that took few iterations and the right levels */

@@ -29,9 +29,7 @@ static PetscErrorCode Create(Problem *s, PetscInt kappa)
 
 static PetscErrorCode Destroy(Problem *s)
 {
-  PetscFunctionBeginUser;
-  PetscCall(DestroyAll(&s->pc, &s->A, &s->b, &s->x, &s->da));
-  PetscFunctionReturn(0);
+  return DestroyAll(&s->pc, &s->A, &s->b, &s->x, &s->da);
 }
 
 static PetscErrorCode IsStructured(PC pc, PetscBool *structured)
