@@ -234,11 +234,13 @@ int main(int argc, char **args)
       suffix: flat
       nsize: {{1 2 4}}
       args: -flat 100
+      output_file: output/inactive_flat.out
 
     test:
       suffix: stretched
       nsize: {{1 2 4}}
       args: -growth 1.15
+      output_file: output/inactive_stretched.out
 
     test:
       suffix: kappa
