@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the figures and links of the documentation and makes the manual pages.
 
-  python3 conf/docs.py             fails when a page quotes a number that its CSV file does not hold, or has a dead link; then writes docs/manual
+  python3 conf/docs.py             fails when a page quotes a number that its CSV file does not hold, or has
+                                   a dead link; then writes docs/manual
   python3 conf/docs.py --check     only checks
 
 A page says where figures come from:
@@ -10,8 +11,9 @@ A page says where figures come from:
     | case | PCMG | ... |            numbers of a table or a paragraph
     <!-- end -->
 
-Each number in between must be in the file, rounded to the digits that are quoted. In a table, a first cell that is in the file limits its line to the file's lines
-that have it, and a head with which names of columns begin limits its column to those. Code, heads and first cells are not looked at.
+Each number in between must be in the file, rounded to the digits that are quoted. In a table, a first cell that is in
+the file limits its line to the file's lines that have it, and a head with which names of columns begin limits its
+column to those. Code, heads and first cells are not looked at.
 In the pages of COMPLETE a number with a unit must be in such a block.
 
 A link to a file of the project must lead to a file, and its anchor to a heading there.
@@ -32,7 +34,8 @@ BLOCK = re.compile(r"<!-- figures: (\S+)(?: (\S+))? -->\n(.*?)<!-- end -->", re.
 CODE = re.compile(r"```.*?```|`[^`\n]*`|^    [^\n]*$|\]\([^)]*\)", re.S | re.M)
 NUMBER = re.compile(r"(?<![\w.^])\d+(?:\.\d+)?(?:e[-+]?\d+)?(?![\w^]|\.\d)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-UNIT = re.compile(r"(?<![\w.^])\d[\d.]*(?:\s?(?:ms|s|GB/s|%|MiB|MB|GB|times|iterations|cycles|doubles|bytes)(?!\w)|x\b)")
+UNIT = re.compile(r"(?<![\w.^])\d[\d.]*(?:\s?(?:ms|s|GB/s|%|MiB|MB|GB|times|iterations|cycles|doubles|bytes)(?!\w)"
+                  r"|x\b)")
 
 
 def blank(match):

@@ -2,7 +2,8 @@
 """Checks layout, names, error checking, manual pages, the prose of pages (conf/prose.py) and the option table.
 
   python3 conf/lint.py             prints file:line: message for everything wrong, or one line that says: clean
-  python3 conf/lint.py --fix       first reformats the sources and rewrites the options and messages in docs/reference.md
+  python3 conf/lint.py --fix       first reformats the sources and rewrites the options and messages in
+                                   docs/reference.md
   python3 conf/lint.py --options   prints the options
 
 A rule is a row of PATTERNS (a regular expression that must not match) or a function in CHECKS.
@@ -348,10 +349,12 @@ def check_prose(tree):
 def check_length(tree):
     for f in tree.files:
         if f.path == "README.md" and len(f.line_starts) > MAX_README_LINES:
-            yield f.path, MAX_README_LINES, f"more than {MAX_README_LINES} lines, which are two screens: move details to docs/"
+            yield f.path, MAX_README_LINES, (f"more than {MAX_README_LINES} lines, which are two screens: move details "
+                                             f"to docs/")
     for s in tree.files:
         tests = s.text.find("/*TEST\n")
-        for m in re.finditer(rf"^.{{{MAX_COLUMNS + 1},}}$", s.text[:tests if tests >= 0 else None] if s.is_c or s.path.endswith(".F90") else "", re.M):
+        text = s.text[:tests if tests >= 0 else None] if s.is_c or s.path.endswith(".F90") else ""
+        for m in re.finditer(rf"^.{{{MAX_COLUMNS + 1},}}$", text, re.M):
             yield s.path, s.line(m.start()), f"more than {MAX_COLUMNS} columns"
     for s in tree.sources:
         for f in s.functions:
@@ -576,7 +579,9 @@ def initial_value(tree, option, expression):
     body = source.strings[caller.open:caller.close] if caller else ""
     if expression.isidentifier() and re.search(rf"\bPetscSNPrintf\(\s*{expression}\b", body):
         return expression  # computed
-    local = re.search(rf"\b{expression}\s*(?:\[\w*\]\s*)?=\s*([^;,=]+)[;,]", body) if expression.isidentifier() else None
+    local = None
+    if expression.isidentifier():
+        local = re.search(rf"\b{expression}\s*(?:\[\w*\]\s*)?=\s*([^;,=]+)[;,]", body)
     expression = local[1].strip() if local else expression
     field = re.fullmatch(r"\w+->(\w+)", expression)
     if field is None:
@@ -619,29 +624,34 @@ def default_of(tree, option):
 
 
 # Whom an option is for: the first line that its name matches, or the level of its function's manual page
-AUDIENCES = (("For devices", r"-pc_kcycle_(?:place|host_below|block_below|matrix_below|graph|overlap_above|tile_above)$"),
-             ("For experts", r"-ksp_kcg_|-pc_kcycle_(?:count_bytes|ghost_points|fmg_monitor)$|-pc_relax_(?:order|degree|directions)$"
-                             r"|-pc_deflsub_coarse$|-pc_incpoisson_"))
+AUDIENCES = (
+    ("For devices", r"-pc_kcycle_(?:place|host_below|block_below|matrix_below|graph|overlap_above|tile_above)$"),
+    ("For experts", r"-ksp_kcg_|-pc_kcycle_(?:count_bytes|ghost_points|fmg_monitor)$"
+                    r"|-pc_relax_(?:order|degree|directions)$|-pc_deflsub_coarse$|-pc_incpoisson_"))
 
 
 def audience(tree, option):
     page = tree.page("@", literal(option.args[2]))
     advanced = page and re.search(r"^ *Level: (?:advanced|developer)$", page.text, re.M)
-    return next((title for title, names in AUDIENCES if re.match(names, option.name)), "For experts" if advanced else "For users")
+    titles = [title for title, names in AUDIENCES if re.match(names, option.name)]
+    return (titles + ["For experts" if advanced else "For users"])[0]
 
 
 def option_table(tree):
     """The options in docs/reference.md, which are made from the code"""
     lines = []
     for title in "For users", "For experts", "For devices":
-        own = sorted((o for o in tree.options if audience(tree, o) == title), key=lambda o: (tree.type_of(o.name) or Type("", "", "", 0)).prefix)
+        own = sorted((o for o in tree.options if audience(tree, o) == title),
+                     key=lambda o: (tree.type_of(o.name) or Type("", "", "", 0)).prefix)
         if not own:
             continue
         lines += ["", f"### {title}", "", "| Option | Value | Default | Meaning | Set by |", "|---|---|---|---|---|"]
         for o in own:
             man = literal(o.args[2])
-            code = [f"`{c}`" if c else "" for c in (o.name, value_of(tree, o), default_of(tree, o), man + "()" if man in tree.public else man)]
-            lines.append("| " + " | ".join(c.replace("|", r"\|") for c in (*code[:3], literal(o.args[1]), code[3])) + " |")
+            cells = [o.name, value_of(tree, o), default_of(tree, o), man + "()" if man in tree.public else man]
+            cells = [f"`{c}`" if c else "" for c in cells]
+            cells.insert(3, literal(o.args[1]))
+            lines.append("| " + " | ".join(c.replace("|", r"\|") for c in cells) + " |")
     return "\n".join(lines[1:] or ["The code has no options."]) + "\n"
 
 
@@ -745,7 +755,8 @@ def messages(tree):
 
 def message_list(tree):
     """The messages in docs/reference.md, which are made from the code"""
-    kinds = (("error", "Errors"), ("failure", "The solve fails, `-ksp_view` and `-info` say"), ("reason", "`-ksp_view` says why levels are not as wished"), ("info", "`-info` says"))
+    kinds = (("error", "Errors"), ("failure", "The solve fails, `-ksp_view` and `-info` say"),
+             ("reason", "`-ksp_view` says why levels are not as wished"), ("info", "`-info` says"))
     lines, found = [], set(messages(tree))
     for _, room in ROOMS:
         for kind, title in kinds:
@@ -802,9 +813,9 @@ def check_policy(tree):
                                                                          f"case, without the name")
 
 
-CHECKS = [check_policy, check_format, check_patterns, check_files, check_flow, check_prose, check_length, check_ignored_errors, check_function_frames, check_names, check_guards,
-          check_pages_exist, check_page_form, check_page_arguments, check_option_calls, check_option_pages, check_reference,
-          check_tests_use]
+CHECKS = [check_policy, check_format, check_patterns, check_files, check_flow, check_prose, check_length,
+          check_ignored_errors, check_function_frames, check_names, check_guards, check_pages_exist, check_page_form,
+          check_page_arguments, check_option_calls, check_option_pages, check_reference, check_tests_use]
 
 
 def fix(tree):

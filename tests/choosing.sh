@@ -6,8 +6,10 @@ set -u
 . "$KC_TOP/conf/tap.sh"
 src=$KC_TOP/examples/tutorials
 
-# A recipe: a command # at most N iterations[; prints "text"][; with feature], one of both at least; a backslash joins two lines
-sed ':a; /\\$/ { N; s/\\\n *//; ba; }' "$KC_TOP/docs/choosing.md" | sed -n 's/^    \(\(mpiexec\|\.\/\).*\)/\1/p' > recipes
+# A recipe: a command # at most N iterations[; prints "text"][; with feature], one of both at least; a backslash
+# joins two lines
+sed ':a; /\\$/ { N; s/\\\n *//; ba; }' "$KC_TOP/docs/choosing.md" \
+  | sed -n 's/^    \(\(mpiexec\|\.\/\).*\)/\1/p' > recipes
 
 # build PROGRAM: an example, or the battery's program
 build() {
@@ -65,7 +67,8 @@ table() {
   tables --parts choosing --only 2d-dirichlet --solvers kcycle,jacobi > table.log 2>&1 || { cat table.log; return 1; }
   cat "$KC_BUILD/bench/choosing.csv"
 }
-works 'a line of the table: iterations, kcycle as the fastest, how many times as long one level takes' '^2d-dirichlet,"constant, 2D",[0-9]*,,6,[0-9.e-]*,[0-9.e-]*,1.00,kcycle,,,.*,[1-9][0-9.]*,jacobi,[0-9]*,' table
+works 'a line of the table: iterations, kcycle as the fastest, how many times as long one level takes' \
+  '^2d-dirichlet,"constant, 2D",[0-9]*,,6,[0-9.e-]*,[0-9.e-]*,1.00,kcycle,,,.*,[1-9][0-9.]*,jacobi,[0-9]*,' table
 refuses 'a case that is not there' 'no case is called none' tables --only none
 refuses 'a part that is not there' 'no part is called none' tables --parts none
 # part NAME LINES ARGUMENTS...: so many lines of NAME.csv
@@ -76,12 +79,18 @@ part() {
   cat "$KC_BUILD/bench/$name.csv"
   test "$(wc -l < "$KC_BUILD/bench/$name.csv")" -eq $((number + 1))
 }
-works 'how many times as long another solver takes as kcycle' '^"2D, constant, 1025^2",1,[0-9.e-]*,[3-8],,,,.*,[1-9][0-9.]*,[0-9]*,gamg$' part ratios 1 --parts solvers --only 2d-constant --solvers kcycle,gamg
-works 'rates of kernels' '^2d-constant,kcycle,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*$' part kernels 1 --parts kernels --only 2d-constant --solvers kcycle
-works 'coarser grids of the same problem for PCMG' '^2d-constant,mg-sor,[^,]*,[^,]*,[^,]*,[3-9],.*,ok,' part solvers 2 --parts solvers --only 2d-constant --solvers kcycle,mg-sor
-works 'without a DM, on two processes' '^planes cut,2,2,[0-9]*,constant,\([0-9]*\),\1,' part nodm 4 --parts nodm --only 'planes cut'
+works 'how many times as long another solver takes as kcycle' \
+  '^"2D, constant, 1025^2",1,[0-9.e-]*,[3-8],,,,.*,[1-9][0-9.]*,[0-9]*,gamg$' \
+  part ratios 1 --parts solvers --only 2d-constant --solvers kcycle,gamg
+works 'rates of kernels' '^2d-constant,kcycle,[0-9.]*,[0-9.]*,[0-9.]*,[0-9.]*$' \
+  part kernels 1 --parts kernels --only 2d-constant --solvers kcycle
+works 'coarser grids of the same problem for PCMG' '^2d-constant,mg-sor,[^,]*,[^,]*,[^,]*,[3-9],.*,ok,' \
+  part solvers 2 --parts solvers --only 2d-constant --solvers kcycle,mg-sor
+works 'without a DM, on two processes' '^planes cut,2,2,[0-9]*,constant,\([0-9]*\),\1,' \
+  part nodm 4 --parts nodm --only 'planes cut'
 if petsc_has PETSC_HAVE_HYPRE && [ -f /usr/include/hypre/HYPRE_struct_ls.h ]; then
-  works 'PFMG without the interface of PETSc' '^2d-constant,pfmg-direct,.*,ok,' part solvers 2 --parts solvers --only 2d-constant --solvers kcycle,pfmg-direct
+  works 'PFMG without the interface of PETSc' '^2d-constant,pfmg-direct,.*,ok,' \
+    part solvers 2 --parts solvers --only 2d-constant --solvers kcycle,pfmg-direct
 else
   skip 'PFMG without the interface of PETSc' 'no headers of hypre'
 fi

@@ -7,7 +7,8 @@ set -u
 
 if petsc_has PETSC_USE_COMPLEX; then skip 'solvers are compared' 'structured levels have real numbers'; exit 0; fi
 paper() { python3 -B "$KC_TOP/bench/paper.py" --no-pictures --save "$KC_WORK/paper" --repeat 1 "$@"; }
-compare() { python3 -B "$KC_TOP/bench/compare.py" --no-pictures --save "$KC_WORK/report" --repeat 1 --solvers kcycle,jacobi "$@"; }
+compare() { python3 -B "$KC_TOP/bench/compare.py" --no-pictures --save "$KC_WORK/report" --repeat 1 \
+  --solvers kcycle,jacobi "$@"; }
 
 # A program of two solvers with two prefixes, as -named says, or of many solves; -sets: it chooses its preconditioner
 # itself; -idle: it solves nothing; -status: it ends with 3; -forever
@@ -117,7 +118,8 @@ refuses 'a solver that is not there' 'no solver is called cholesky; there are kc
 refuses 'a problem that is not there' 'no problem is called 9d' compare --problem 9d
 works 'a problem by its options' 'problem, 20 x 20 points' converged compare --problem='-cells 20,20 -ends nn,dd'
 refuses 'a problem without sizes' 'how many points are missing' compare --problem='-ends nn,dd'
-works 'a problem of the battery, and its sizes' 'of the sizes that were tried\|not faster than the Krylov method' converged compare --small --problem 2d-dirichlet --sizes 0.5
+works 'a problem of the battery, and its sizes' 'of the sizes that were tried\|not faster than the Krylov method' \
+  converged compare --small --problem 2d-dirichlet --sizes 0.5
 works 'the report' '^| kcycle | `-pc_type kcycle` | ours' cat report/report.md
 
 if petsc_has PETSC_HAVE_HYPRE; then

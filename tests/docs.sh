@@ -1,5 +1,6 @@
 #!/bin/sh
-# make docs: figures that no file holds and dead links are found, and manual pages are made. Prose that make lint refuses.
+# make docs: figures that no file holds and dead links are found, and manual pages are made. Prose that make lint
+# refuses.
 # Run by: make check SEARCH=docs
 set -u
 . "$KC_TOP/conf/tap.sh"
@@ -37,7 +38,8 @@ printf '<!-- figures: bench/results/none.csv -->\n1\n<!-- end -->\n' > tree/READ
 refuses 'a file that is not there' 'README.md:1: there is no bench/results/none.csv' check
 
 # Links
-printf '# A page\n\nSee [more](docs/more.md#two-words), [here](#a-page) and [others](https://example.org/none.md), not `[code](none.md)`.\n' > tree/README.md
+printf '# A page\n\nSee [more](docs/more.md#two-words), [here](#a-page) and %s, not `[code](none.md)`.\n' \
+  '[others](https://example.org/none.md)' > tree/README.md
 printf '# More\n\n## Two words\nBack to [the page](../README.md).\n' > tree/docs/more.md
 works 'links to files and headings that there are' ' 0 dead links' check
 sed -i 's/README/NONE/' tree/docs/more.md
@@ -51,7 +53,8 @@ rm tree/docs/more.md
 # Prose
 prose() { printf '%s\n' "$@" > prose.md && python3 -B "$KC_TOP/conf/prose.py" prose.md; }
 long='wordy wordy wordy wordy wordy wordy wordy wordy wordy wordy wordy wordy'
-works 'plain sentences, a list, a table, code' ' 0 faults' prose '# Head' 'One sentence.' 'If so, another one, e.g. this: see [x](behind.md).' '' \
+works 'plain sentences, a list, a table, code' ' 0 faults' \
+  prose '# Head' 'One sentence.' 'If so, another one, e.g. this: see [x](behind.md).' '' \
   '- an item' '- `behind` in code' '' '| a. B. | c |' '|---|---|' "| $long | $long $long |" '' '    ./app behind. Here'
 refuses 'a line that is too long' 'prose.md:1: more than 120 columns' prose "$long $long."
 refuses 'a long line of code, too' 'prose.md:1: more than 120 columns' prose "    $long $long"
@@ -61,7 +64,8 @@ refuses 'a sentence of 26 words' 'prose.md:1: 26 words' prose "a a a a a a a a a
 refuses 'a private word in a head' "'behind' is not a word" prose '# Head behind'
 refuses 'a private word' "prose.md:2: 'Behind' is not a word" prose '' 'Behind it.'
 refuses 'a private word in a table' "'nobody' is not a word" prose '| x |' '|---|' '| nobody |'
-works 'but not in what is made from the code' ' 0 faults' prose '<!-- generated -->' "- nobody. Two $long $long" '<!-- end -->'
+works 'but not in what is made from the code' ' 0 faults' \
+  prose '<!-- generated -->' "- nobody. Two $long $long" '<!-- end -->'
 
 cp -r "$KC_TOP/src" "$KC_TOP/include" tree/
 : > tree/README.md
@@ -70,5 +74,6 @@ works 'of a function: arguments and declaration' 'PetscErrorCode PCKCycleSetKapp
   tree/docs/manual/PCKCycleSetKappa.md
 works 'of a type, with links' '\[`PCKCycleSetKappa()`\](PCKCycleSetKappa.md)' cat tree/docs/manual/PCKCYCLE.md
 works 'and an index' '^- \[PCRELAX\](PCRELAX.md): ' cat tree/docs/manual/index.md
-works 'the pages of the project quote what their files hold' ' 0 figures without' python3 -B "$KC_TOP/conf/docs.py" --check
+works 'the pages of the project quote what their files hold' ' 0 figures without' \
+  python3 -B "$KC_TOP/conf/docs.py" --check
 works 'and have no dead link' ' 0 dead links' python3 -B "$KC_TOP/conf/docs.py" --check
