@@ -26,11 +26,6 @@
 #define PC_KCYCLE_SWEEPS_DEFAULT 0
 #define PC_KCYCLE_SWEEPS_AUTO    (-1)
 
-/* The split between device and host with which cycles are fastest, see PCKCycleSetHostBelow() */
-#define PC_KCYCLE_HOST_BELOW_AUTO  (-1)
-/* No level has its sweeps fused, see PCKCycleSetTileAbove() */
-#define PC_KCYCLE_TILE_ABOVE_NEVER (-1)
-
 /*E
   PCKCycleHierarchyType - where `PCKCYCLE` takes its levels from
 
@@ -449,18 +444,6 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetPrecision(PC, PCKCyclePrecisionType);
 PETSC_EXTERN PetscErrorCode PCKCycleGetPrecision(PC, PCKCyclePrecisionType *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetPlace(PC, PCKCyclePlaceType);
 PETSC_EXTERN PetscErrorCode PCKCycleGetPlace(PC, PCKCyclePlaceType *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetHostBelow(PC, PetscInt);
-PETSC_EXTERN PetscErrorCode PCKCycleGetHostBelow(PC, PetscInt *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetBlockBelow(PC, PetscInt);
-PETSC_EXTERN PetscErrorCode PCKCycleGetBlockBelow(PC, PetscInt *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetMatrixBelow(PC, PetscInt);
-PETSC_EXTERN PetscErrorCode PCKCycleGetMatrixBelow(PC, PetscInt *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetGraph(PC, PetscBool);
-PETSC_EXTERN PetscErrorCode PCKCycleGetGraph(PC, PetscBool *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetOverlapAbove(PC, PetscInt);
-PETSC_EXTERN PetscErrorCode PCKCycleGetOverlapAbove(PC, PetscInt *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetTileAbove(PC, PetscInt);
-PETSC_EXTERN PetscErrorCode PCKCycleGetTileAbove(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetGrid(PC, PCKCycleGridType);
 PETSC_EXTERN PetscErrorCode PCKCycleGetGrid(PC, PCKCycleGridType *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetInterpolation(PC, PCKCycleInterpolationType);
@@ -490,10 +473,6 @@ PETSC_EXTERN PetscErrorCode PCKCycleSetCheck(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCKCycleGetCheck(PC, PetscBool *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetCalibrate(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCKCycleGetCalibrate(PC, PetscBool *);
-PETSC_EXTERN PetscErrorCode PCKCycleSetCalibrationSave(PC, const char[]);
-PETSC_EXTERN PetscErrorCode PCKCycleGetCalibrationSave(PC, const char *[]);
-PETSC_EXTERN PetscErrorCode PCKCycleSetCalibrationLoad(PC, const char[]);
-PETSC_EXTERN PetscErrorCode PCKCycleGetCalibrationLoad(PC, const char *[]);
 PETSC_EXTERN PetscErrorCode PCKCyclePredictTime(PC, PetscInt, PetscReal *);
 PETSC_EXTERN PetscErrorCode PCKCycleSetSweeps(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCKCycleGetSweeps(PC, PetscInt *);

@@ -45,12 +45,6 @@ static PetscErrorCode SetTypes(Types *t)
   PetscCall(PCKCycleSetSemicoarsen(t->kcycle, "xz"));
   PetscCall(PCKCycleSetAnisotropy(t->kcycle, PC_KCYCLE_ANISOTROPY_OFF));
   PetscCall(PCKCycleSetPlace(t->kcycle, PC_KCYCLE_PLACE_HOST));
-  PetscCall(PCKCycleSetHostBelow(t->kcycle, 5000));
-  PetscCall(PCKCycleSetBlockBelow(t->kcycle, 2000));
-  PetscCall(PCKCycleSetMatrixBelow(t->kcycle, 300));
-  PetscCall(PCKCycleSetGraph(t->kcycle, PETSC_FALSE));
-  PetscCall(PCKCycleSetTileAbove(t->kcycle, 9000));
-  PetscCall(PCKCycleSetOverlapAbove(t->kcycle, 7000));
   PetscCall(PCKCycleSetOvercorrect(t->kcycle, 1.0625));
   PetscCall(PCRelaxSetType(t->relax, PC_RELAX_CHEBYSHEV));
   PetscCall(PCRelaxSetOmega(t->relax, 0.75));
@@ -71,25 +65,18 @@ static PetscErrorCode SetTypes(Types *t)
 
 static PetscErrorCode PrintKCycle(PC pc)
 {
-  PetscInt                  kappa, below, block, matrix, above, overlap;
+  PetscInt                  kappa;
   PCKCycleHierarchyType     hierarchy;
   PCKCycleStructuredType    structured;
   PCKCycleGridType          grid;
   PCKCycleInterpolationType interpolation;
   PCKCycleAnisotropyType    anisotropy;
   PCKCyclePlaceType         place;
-  PetscBool                 graph;
   PetscReal                 factor;
   const char               *directions;
 
   PetscFunctionBeginUser;
   PetscCall(PCKCycleGetPlace(pc, &place));
-  PetscCall(PCKCycleGetHostBelow(pc, &below));
-  PetscCall(PCKCycleGetBlockBelow(pc, &block));
-  PetscCall(PCKCycleGetMatrixBelow(pc, &matrix));
-  PetscCall(PCKCycleGetGraph(pc, &graph));
-  PetscCall(PCKCycleGetTileAbove(pc, &above));
-  PetscCall(PCKCycleGetOverlapAbove(pc, &overlap));
   PetscCall(PCKCycleGetOvercorrect(pc, &factor));
   PetscCall(PCKCycleGetKappa(pc, &kappa));
   PetscCall(PCKCycleGetHierarchy(pc, &hierarchy));
@@ -98,14 +85,12 @@ static PetscErrorCode PrintKCycle(PC pc)
   PetscCall(PCKCycleGetInterpolation(pc, &interpolation));
   PetscCall(PCKCycleGetSemicoarsen(pc, &directions));
   PetscCall(PCKCycleGetAnisotropy(pc, &anisotropy));
-  PetscCall(
-      Print("kcycle: kappa %" PetscInt_FMT ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s, "
-            "anisotropy %s, place %s, host below %" PetscInt_FMT ", block below %" PetscInt_FMT
-            ", matrix below %" PetscInt_FMT ", graph %s, tile above %" PetscInt_FMT ", overlap above %" PetscInt_FMT
-            ", overcorrect %g\n",
-            kappa, PCKCycleHierarchyTypes[hierarchy], PCKCycleStructuredTypes[structured], PCKCycleGridTypes[grid],
-            PCKCycleInterpolationTypes[interpolation], directions, PCKCycleAnisotropyTypes[anisotropy],
-            PCKCyclePlaceTypes[place], below, block, matrix, graph ? "yes" : "no", above, overlap, (double)factor));
+  PetscCall(Print("kcycle: kappa %" PetscInt_FMT
+                  ", hierarchy %s, structured %s, grid %s, interpolation %s, semicoarsen %s, anisotropy %s, place %s, "
+                  "overcorrect %g\n",
+                  kappa, PCKCycleHierarchyTypes[hierarchy], PCKCycleStructuredTypes[structured],
+                  PCKCycleGridTypes[grid], PCKCycleInterpolationTypes[interpolation], directions,
+                  PCKCycleAnisotropyTypes[anisotropy], PCKCyclePlaceTypes[place], (double)factor));
   PetscFunctionReturn(0);
 }
 

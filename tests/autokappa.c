@@ -1,11 +1,12 @@
 static char help[] =
     "The choice of kappa: by estimates of convergence that do not depend on the number of processes, and by times of\n\
-cycles, which come from a file here that makes some machines up. -view shows the estimates.\n\n";
+cycles, which are made up here for some machines. -view shows the estimates.\n\n";
 
 #include "poisson.h"
+#include <petsckcycle/private/modelimpl.h>
 #include <unistd.h>
 
-static char FileName[64], ViewName[64];
+static char ViewName[64];
 
 /* An operator whose strong couplings lie along x, by a factor */
 static PetscErrorCode CreateMatrix(Poisson *p, PetscReal anisotropy, Mat *A)
@@ -32,39 +33,6 @@ static PetscErrorCode CreateSolver(Poisson *p, PetscInt kappa, KSP *ksp)
   PetscCall(PCKCycleSetKappa(pc, kappa));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(0);
-}
-
-/* Writes a calibration in which a visit of the finest level takes a second, and one of others this long */
-static PetscErrorCode MakeUp(Poisson *p, double coarse)
-{
-  KSP  ksp;
-  char lines[16][512];
-  int  n = 0;
-
-  PetscFunctionBeginUser;
-  PetscCall(CreateSolver(p, 1, &ksp));
-  PetscCall(PCKCycleSetCalibrationSave(PCOf(ksp), FileName));
-  PetscCall(KSPSetUp(ksp));
-  PetscCall(KSPDestroy(&ksp));
-  if (!PetscGlobalRank) {
-    FILE *file = fopen(FileName, "r");
-
-    while (file && n < 16 && fgets(lines[n], sizeof(lines[n]), file)) n++;
-    if (file) (void)fclose(file);
-    file = fopen(FileName, "w");
-    PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s cannot be written", FileName);
-    for (int i = 0; i < n; i++) {
-      const char  *zero = strstr(lines[i], " zero "), *solver = strstr(lines[i], " solver ");
-      const double time = strncmp(lines[i], "level 0 ", 8) ? coarse : 1;
-
-      if (zero && solver)
-        (void)fprintf(file, "%.*s zero %.9e again %.9e%s", (int)(zero - lines[i]), lines[i], time, time, solver);
-      else (void)fputs(lines[i], file);
-    }
-    (void)fclose(file);
-  }
-  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   PetscFunctionReturn(0);
 }
 
@@ -116,16 +84,23 @@ static PetscErrorCode Solve(KSP ksp, PetscInt *kappa, PetscBool *fine)
   PetscFunctionReturn(0);
 }
 
-/* On a machine whose visits of coarse levels take this long */
-static PetscErrorCode ChooseOn(Poisson *p, double coarse, PetscInt *kappa)
+/* On a machine on which a visit of the finest level takes a second, and one of others this long */
+static PetscErrorCode ChooseOn(Poisson *p, PetscReal coarse, PetscInt *kappa)
 {
-  KSP       ksp;
-  PetscBool fine;
+  KSP          ksp;
+  PC           pc;
+  KCycleModel *model;
+  PetscBool    fine;
 
   PetscFunctionBeginUser;
-  PetscCall(MakeUp(p, coarse));
-  PetscCall(CreateSolver(p, PC_KCYCLE_KAPPA_AUTO, &ksp));
-  PetscCall(PCKCycleSetCalibrationLoad(PCOf(ksp), FileName));
+  PetscCall(CreateSolver(p, 1, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCKCycleSetCalibrate(pc, PETSC_TRUE));
+  PetscCall(KSPSetUp(ksp));
+  PetscUseMethod(pc, "PCKCycleGetModel_C", (PC, PetscBool, KCycleModel **), (pc, PETSC_FALSE, &model));
+  for (PetscInt l = 0; l < model->nlevels; l++)
+    model->level[l].seconds[0] = model->level[l].seconds[1] = l ? coarse : 1;
+  PetscCall(PCKCycleSetKappa(pc, PC_KCYCLE_KAPPA_AUTO));
   PetscCall(Solve(ksp, kappa, &fine));
   PetscCall(Claim(fine, "a solve with the chosen kappa converges"));
   if (p->scale > 1) PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
@@ -213,7 +188,6 @@ int main(int argc, char **argv)
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
-  PetscCall(PetscSNPrintf(FileName, sizeof(FileName), "autokappa-%d.txt", PetscGlobalSize));
   PetscCall(PetscSNPrintf(ViewName, sizeof(ViewName), "autokappa-view-%d.txt", PetscGlobalSize));
   if (view) p.scale = 2;
   if (Given("-machines") || view) {
@@ -221,7 +195,6 @@ int main(int argc, char **argv)
     if (!view) PetscCall(ChooseOn(&p, 5, &dear));
     if (!view) PetscCall(Claim(cheap > 1, "where coarse levels cost nothing, more than V"));
     if (!view) PetscCall(Claim(dear == 1, "where they cost more than the finest one, V"));
-    if (!PetscGlobalRank) (void)unlink(FileName);
   } else PetscCall(Remember(&p));
   if (Given("-refuse")) PetscCall(Refuse(&p));
   PetscCall(PetscFinalize());

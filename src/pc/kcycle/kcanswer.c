@@ -26,11 +26,10 @@ static PetscErrorCode Claims(PC pc, KSP ksp, PetscBool *claims)
    no solution to it */
 static PetscErrorCode RemoveKnown(PC pc, KSP ksp, Vec v)
 {
-  PC_KCycle   *kc;
+  PC_KCycle   *kc = KCycleOf(pc);
   MatNullSpace known;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(ksp->transpose_solve ? MatGetNullSpace(pc->mat, &known) : MatGetTransposeNullSpace(pc->mat, &known));
   if (known) PetscCall(MatNullSpaceRemove(known, v));
   if (kc->gap > 0 || (kc->always && !ksp->transpose_solve)) PetscCall(MatNullSpaceRemove(kc->range, v));
@@ -40,14 +39,12 @@ static PetscErrorCode RemoveKnown(PC pc, KSP ksp, Vec v)
 /* |b - A x| over |b|, but for that. Where nothing but rounding is left of b there is nothing to compare with */
 static PetscErrorCode Reduction(PC pc, KSP ksp, Vec b, Vec x, PetscReal *reduced)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   Vec        r;
   PetscReal  all, rest, norm;
-  PetscBool  keep;
+  PetscBool  keep = (PetscBool)(kc->answer.always || kc->prepared[1]);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  keep = (PetscBool)(kc->answer.always || kc->prepared[1]);
   PetscCall(PCKCycleGetWork(kc, b, &r));
   PetscCall(VecNorm(b, NORM_2, &all));
   PetscCall(VecCopy(b, r));
@@ -65,14 +62,12 @@ static PetscErrorCode Reduction(PC pc, KSP ksp, Vec b, Vec x, PetscReal *reduced
 /* After each KSPSolve() */
 PetscErrorCode PCKCycleCheckAnswer(PC pc, KSP ksp, Vec b, Vec x)
 {
-  PC_KCycle    *kc;
-  KCycleAnswer *answer;
+  PC_KCycle    *kc     = KCycleOf(pc);
   PetscBool     claims = PETSC_FALSE;
   char          text[512];
+  KCycleAnswer *answer = &kc->answer;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  answer = &kc->answer;
   if (!kc->ready || kc->failure[0] || (!answer->due && !answer->always)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Claims(pc, ksp, &claims));
   if (!claims) PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,25 +98,14 @@ void PCKCycleAnswerForget(PC_KCycle *kc)
 
 PetscErrorCode PCKCycleAnswerView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->answer.wrong)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "  warning: KSP converged by its norm, to %.1e, but the residual b - A x was %.1e "
                                      "of b (-pc_kcycle_check makes it an error)\n",
                                      (double)kc->answer.claimed, (double)kc->answer.reduced));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetCheck_KCycle(PC pc, PetscBool check)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  kc->answer.always = check;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,20 +141,14 @@ static PetscErrorCode PCKCycleSetCheck_KCycle(PC pc, PetscBool check)
 @*/
 PetscErrorCode PCKCycleSetCheck(PC pc, PetscBool check)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveBool(pc, check, 2);
-  PetscTryMethod(pc, "PCKCycleSetCheck_C", (PC, PetscBool), (pc, check));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetCheck_KCycle(PC pc, PetscBool *check)
-{
   PC_KCycle *kc;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *check = kc->answer.always;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, check, 2);
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->answer.always = check;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,34 +169,12 @@ static PetscErrorCode PCKCycleGetCheck_KCycle(PC pc, PetscBool *check)
 @*/
 PetscErrorCode PCKCycleGetCheck(PC pc, PetscBool *check)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(check, 2);
-  PetscUseMethod(pc, "PCKCycleGetCheck_C", (PC, PetscBool *), (pc, check));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Called with the options of PCKCYCLE */
-PetscErrorCode PCKCycleAnswerSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_KCycle *kc;
-  PetscBool  check, flg;
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  check = kc->answer.always;
-  PetscCall(PetscOptionsBool("-pc_kcycle_check", "A solve that converged by its norm alone is an error",
-                             "PCKCycleSetCheck", check, &check, &flg));
-  if (flg) PetscCall(PCKCycleSetCheck(pc, check));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleAnswerCompose(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetCheck_C", compose ? PCKCycleSetCheck_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetCheck_C", compose ? PCKCycleGetCheck_KCycle : NULL));
+  *check = kc->answer.always;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

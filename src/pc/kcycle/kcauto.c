@@ -74,10 +74,9 @@ typedef struct {
 /* What cycles on A x = 0 do not shrink: the kernel that is known, to be destroyed; or NULL */
 PetscErrorCode PCKCycleGetKernel(PC pc, MatNullSpace *kernel)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatGetNullSpace(pc->pmat, kernel));
   if (*kernel) PetscCall(PetscObjectReference((PetscObject)*kernel));
   else if (kc->kernel_constant)
@@ -104,16 +103,6 @@ static PetscErrorCode DestroySpace(Space *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An application with a kappa */
-static KCycleVisit Application(PC pc, PetscInt kappa)
-{
-  const PC_MG      *mg    = (PC_MG *)pc->data;
-  const KCycleVisit visit = {kappa,       mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL),
-                             PETSC_FALSE, PETSC_TRUE,           PETSC_FALSE};
-
-  return visit;
-}
-
 /* What rounding has left of the kernel: cycles do not shrink it as they do the rest */
 static PetscErrorCode RemoveKernel(const Space *space, Vec x)
 {
@@ -125,11 +114,10 @@ static PetscErrorCode RemoveKernel(const Space *space, Vec x)
 /* y <- M A x */
 static PetscErrorCode Apply(Space *space, PetscInt kappa, Vec x, Vec y)
 {
-  const KCycleVisit visit = Application(space->pc, kappa);
-  PC_KCycle        *kc;
+  const KCycleVisit visit = KCycleApplication(space->pc, kappa, PETSC_FALSE);
+  PC_KCycle        *kc    = KCycleOf(space->pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(space->pc, &kc));
   PetscCall(MatMult(space->pc->pmat, x, space->w));
   PetscCall(PCKCycleVisit(space->pc, &visit, space->w, y));
   PetscCall(RemoveKernel(space, y));
@@ -246,7 +234,7 @@ static PetscReal Iterations(const KCycleCandidate *candidate, PetscBool alone)
 /* The model's seconds of an iteration with a kappa */
 static PetscReal Seconds(PC pc, const PC_KCycle *kc, PetscInt kappa, PetscBool alone)
 {
-  KCycleVisit    visit = Application(pc, kappa);
+  KCycleVisit    visit = KCycleApplication(pc, kappa, PETSC_FALSE);
   KCycleModelSum sum   = {0};
 
   visit.zeroguess = (PetscBool)!alone;
@@ -298,14 +286,12 @@ static PetscBool GoesOn(PC pc, const PC_KCycle *kc, PetscInt next)
 
 static PetscErrorCode Try(PC pc)
 {
-  const PetscInt kappas[] = {1, 2, 3, 4, PC_KCYCLE_KAPPA_W};
-  PC_KCycle     *kc;
-  KCycleAuto    *automatic;
-  Space          space = {0};
+  const PetscInt kappas[]  = {1, 2, 3, 4, PC_KCYCLE_KAPPA_W};
+  PC_KCycle     *kc        = KCycleOf(pc);
+  Space          space     = {0};
+  KCycleAuto    *automatic = &kc->automatic;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  automatic       = &kc->automatic;
   automatic->n    = 0;
   automatic->cost = kc->timing.cycles;
   PetscCall(CreateSpace(pc, &space));
@@ -327,10 +313,9 @@ static PetscErrorCode Try(PC pc)
 
 static PetscErrorCode Estimate(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
   PetscCall(Try(pc));
   PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));
@@ -339,45 +324,14 @@ static PetscErrorCode Estimate(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has the operator hardly changed, its size apart? The angle between what it makes of one vector, now and then */
-static PetscErrorCode Changed(PC pc, PetscBool *changed)
-{
-  PC_KCycle  *kc;
-  Vec         x, y;
-  PetscScalar dot;
-  PetscReal   norm[2];
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(MatCreateVecs(pc->pmat, &x, &y));
-  PetscCall(PCKCycleFillWithNoise(pc, x));
-  PetscCall(MatMult(pc->pmat, x, y));
-  *changed = PETSC_TRUE;
-  if (kc->automatic.image) {
-    PetscCall(VecDot(y, kc->automatic.image, &dot));
-    PetscCall(VecNorm(y, NORM_2, &norm[0]));
-    PetscCall(VecNorm(kc->automatic.image, NORM_2, &norm[1]));
-    *changed =
-        (PetscBool) !(PetscAbsScalar(dot) >= norm[0] * norm[1] * PetscSqrtReal(1 - KCYCLE_ANOTHER * KCYCLE_ANOTHER));
-  }
-  if (*changed) {
-    PetscCall(VecDestroy(&kc->automatic.image));
-    kc->automatic.image = y;
-  } else PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The candidate with the least time */
 static PetscErrorCode Choose(PC pc, PetscBool alone)
 {
-  PC_KCycle  *kc;
-  KCycleAuto *automatic;
-  PetscReal   best = PETSC_MAX_REAL;
+  PC_KCycle  *kc        = KCycleOf(pc);
+  PetscReal   best      = PETSC_MAX_REAL;
+  KCycleAuto *automatic = &kc->automatic;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  automatic        = &kc->automatic;
   automatic->alone = alone;
   for (PetscInt c = 0; c < automatic->n; c++) {
     const PetscInt  kappa = automatic->candidate[c].kappa;
@@ -393,18 +347,16 @@ static PetscErrorCode Choose(PC pc, PetscBool alone)
 /* After set-up, and where kappa is to be chosen since then */
 PetscErrorCode PCKCycleAutoSetUp(PC pc)
 {
-  PC_KCycle           *kc;
-  KCycleAuto          *automatic;
-  const PetscLogDouble start   = MPI_Wtime();
-  PetscBool            changed = PETSC_TRUE;
+  PC_KCycle           *kc        = KCycleOf(pc);
+  const PetscLogDouble start     = MPI_Wtime();
+  PetscBool            changed   = PETSC_TRUE;
+  KCycleAuto          *automatic = &kc->automatic;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  automatic = &kc->automatic;
   if (!automatic->wanted || (automatic->chosen && !kc->busy)) PetscFunctionReturn(PETSC_SUCCESS);
   if (((PC_MG *)pc->data)->am != PC_MG_MULTIPLICATIVE && ((PC_MG *)pc->data)->am != PC_MG_FULL)
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Changed(pc, &changed));
+  PetscCall(PCKCycleOperatorChanged(pc, 1, &automatic->image, &changed));
   if (automatic->chosen && !changed) PetscFunctionReturn(PETSC_SUCCESS);
   automatic->reason[0] = 0;
   kc->kappa            = 1;
@@ -425,11 +377,10 @@ PetscErrorCode PCKCycleAutoSetUp(PC pc)
 /* The solver is known now */
 PetscErrorCode PCKCycleAutoUse(PC pc, KSP ksp)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  alone;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->automatic.wanted || !kc->automatic.chosen) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &alone));
   if (alone != kc->automatic.alone) PetscCall(Choose(pc, alone));
@@ -438,12 +389,10 @@ PetscErrorCode PCKCycleAutoUse(PC pc, KSP ksp)
 
 PetscErrorCode PCKCycleAutoView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle        *kc;
-  const KCycleAuto *automatic;
+  PC_KCycle        *kc        = KCycleOf(pc);
+  const KCycleAuto *automatic = &kc->automatic;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  automatic = &kc->automatic;
   if (!automatic->wanted) PetscFunctionReturn(PETSC_SUCCESS);
   if (!automatic->chosen) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "    kappa is to be chosen at set-up\n"));

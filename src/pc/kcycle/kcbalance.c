@@ -40,11 +40,10 @@ PetscErrorCode PCKCycleBalanceUndo(PC_KCycle *kc)
 /* The finest operator becomes D A; not where the program assembles coarser ones */
 PetscErrorCode PCKCycleBalance(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   Mat        balanced;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleBalanceUndo(kc));
   if (kc->finer.exists || kc->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilBalance(kc->structure[0].A, &kc->d, &balanced));
@@ -158,13 +157,12 @@ static PetscErrorCode GetRange(PC_KCycle *kc, MatNullSpace kernel, Vec b, MatNul
    as the finest level has them; NULL: not known */
 static PetscErrorCode GetKernel(PC pc, Vec b)
 {
-  PC_KCycle   *kc;
+  PC_KCycle   *kc = KCycleOf(pc);
   PetscBool    symmetric;
   MatNullSpace kernel = NULL;
   KCycleClosed closed;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->nclosed) {
     PetscCall(PCKCycleClosedFind(pc, &closed));
     if (closed.n) {
@@ -191,11 +189,10 @@ static PetscErrorCode GetKernel(PC pc, Vec b)
    nothing holds here, but for a factor that makes rounding large */
 PetscErrorCode PCKCycleFindClosed(PC pc)
 {
-  PC_KCycle   *kc;
+  PC_KCycle   *kc = KCycleOf(pc);
   KCycleClosed closed;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   kc->always = PETSC_FALSE;
   if (!kc->use_structure || kc->finer.exists || !kc->structure[0].P || !MatStencilTransferFilled(kc->structure[0].P) ||
       kc->found.pads)
@@ -241,12 +238,11 @@ static const char Inconsistent[] =
 /* Is there a kernel that KSP does not take out of the right side of a solve, and that ends it in another way? */
 static PetscErrorCode AsksForKernel(PC pc, KSP ksp, PetscBool *asks)
 {
-  PC_KCycle   *kc;
+  PC_KCycle   *kc = KCycleOf(pc);
   MatNullSpace left;
   PetscBool    preonly;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
   PetscCall(MatGetTransposeNullSpace(pc->mat, &left));
   *asks = (PetscBool)(!left && !preonly && pc->mat == pc->pmat && (kc->kernel != KCYCLE_REGULAR || kc->nclosed));
@@ -259,12 +255,11 @@ static PetscErrorCode AsksForKernel(PC pc, KSP ksp, PetscBool *asks)
    kernel of the transpose */
 PetscErrorCode PCKCycleCheckRightSide(PC pc, KSP ksp, Vec b)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc   = KCycleOf(pc);
   PetscBool  asks = PETSC_FALSE;
   char       what[512];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   kc->gap      = 0;
   kc->projects = PETSC_FALSE;
   if (!kc->ready || kc->failure[0] || !kc->use_structure || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
@@ -288,12 +283,10 @@ PetscErrorCode PCKCycleCheckRightSide(PC pc, KSP ksp, Vec b)
 /* After a solve: with -ksp_error_if_not_converged the cause is named */
 PetscErrorCode PCKCycleExplainRightSide(PC pc, KSP ksp)
 {
-  PC_KCycle *kc;
-  PetscBool  inconsistent;
+  PC_KCycle *kc           = KCycleOf(pc);
+  PetscBool  inconsistent = (PetscBool)(kc->projects && kc->gap > KCYCLE_ROUNDING);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  inconsistent = (PetscBool)(kc->projects && kc->gap > KCYCLE_ROUNDING);
   kc->projects = PETSC_FALSE;
   PetscCheck(!inconsistent || ksp->reason >= 0 || !ksp->errorifnotconverged, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_NOT_CONVERGED, Inconsistent, (double)kc->gap);

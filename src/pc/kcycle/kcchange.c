@@ -52,10 +52,9 @@ static PetscErrorCode Stamp(const PC_MG_Levels *lv, KCycleStamp *stamp)
 PetscErrorCode KCycleLevelsStamp(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt l = 0; l < kc->nlevels; l++) PetscCall(Stamp(mg->levels[l], &kc->level[l].stamp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -66,14 +65,12 @@ static PetscErrorCode RefuseOthers(PC pc, PetscInt l)
 {
   PC_MG             *mg = (PC_MG *)pc->data;
   PC_MG_Levels      *lv = mg->levels[l];
-  PC_KCycle         *kc;
-  const KCycleStamp *seen;
+  PC_KCycle         *kc = KCycleOf(pc);
   PetscBool          set, transfers, galerkin = (PetscBool)(mg->galerkin < PC_MG_GALERKIN_NONE);
-  Mat                A = NULL;
+  Mat                A    = NULL;
+  const KCycleStamp *seen = &kc->level[l].stamp;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  seen = &kc->level[l].stamp;
   PetscCall(KSPGetOperatorsSet(lv->smoothd, &set, NULL));
   if (set) PetscCall(KSPGetOperators(lv->smoothd, &A, NULL));
   transfers = (PetscBool)(l > 0 && (!lv->interpolate || ((PetscObject)lv->interpolate)->id != seen->transfer[0] ||
@@ -99,14 +96,13 @@ static PetscErrorCode RefuseOthers(PC pc, PetscInt l)
 */
 static PetscErrorCode TakeCycleType(PC pc)
 {
-  PC_MG         *mg = (PC_MG *)pc->data;
-  PC_KCycle     *kc;
+  PC_MG         *mg    = (PC_MG *)pc->data;
+  PC_KCycle     *kc    = KCycleOf(pc);
   const MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
   const PetscInt type  = mg->levels ? (PetscInt)mg->levels[mg->nlevels - 1]->cycles : 0;
   const PetscInt kappa = type == PC_MG_CYCLE_W ? PC_KCYCLE_KAPPA_W : 1;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt l = 1; mg->levels && l < mg->nlevels; l++) {
     PetscCheck((PetscInt)mg->levels[l]->cycles == type, comm, PETSC_ERR_ARG_INCOMP,
                "PCMGSetCycleTypeOnLevel() with types that differ is no kappa-cycle: choose the cycle with "
@@ -129,13 +125,12 @@ static PetscErrorCode TakeCycleType(PC pc)
 /* What would be ignored is an error, and so is what PCMG cannot do */
 PetscErrorCode PCKCycleRefuseChanges(PC pc)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_MG     *mg    = (PC_MG *)pc->data;
+  PC_KCycle *kc    = KCycleOf(pc);
   MPI_Comm   comm  = PetscObjectComm((PetscObject)pc);
   PetscBool  adapt = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(TakeCycleType(pc));
   PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
   PetscCheck(!adapt || mg->Nc > 0 || mg->coarseSpaceType == PCMG_ADAPT_GDSW, comm, PETSC_ERR_ARG_WRONGSTATE,
@@ -159,13 +154,11 @@ PetscErrorCode PCKCycleEstimateAnew(KSP solver)
 /* A solver that PCMGGetSmootherUp() has made is of the kind of the other one, unless the program has chosen another */
 static PetscErrorCode CompleteNew(PC pc, const PC_MG_Levels *lv, int up)
 {
-  const KSP     ksp = up ? lv->smoothu : lv->smoothd;
-  PC_KCycle    *kc;
-  KCycleChoice *choice;
+  const KSP     ksp    = up ? lv->smoothu : lv->smoothd;
+  PC_KCycle    *kc     = KCycleOf(pc);
+  KCycleChoice *choice = kc->choice[lv->level];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  choice = kc->choice[lv->level];
   choice[up].chose =
       (PetscBool)(choice[0].chose && !choice[up].theirs[KCYCLE_ASPECT_KSP] && !choice[up].theirs[KCYCLE_ASPECT_PC]);
   choice[up].sweeps = choice[0].sweeps;
@@ -185,14 +178,13 @@ static PetscErrorCode CompleteNew(PC pc, const PC_MG_Levels *lv, int up)
 static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
 {
   const KSP           ksp = up ? lv->smoothu : lv->smoothd;
-  PC_KCycle          *kc;
+  PC_KCycle          *kc  = KCycleOf(pc);
   const KCycleSolver *seen, *now;
   KCycleStamp         stamp;
   PetscBool           set, eisenstat, other;
   Mat                 A = lv->A, P = lv->A;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(Stamp(lv, &stamp));
   seen = &kc->level[lv->level].stamp.solver[up];
   now  = &stamp.solver[up];
@@ -224,10 +216,9 @@ static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
 static PetscErrorCode CompleteLevels(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscInfo(pc, "The program has changed levels: completing their set-up\n"));
   PetscCall(PCKCycleSolversNotice(pc));
   PetscCall(PCKCycleRefuseChanges(pc));
@@ -245,12 +236,11 @@ static PetscErrorCode CompleteLevels(PC pc)
 PetscErrorCode KCycleLevelsCheck(PC pc)
 {
   PC_MG      *mg = (PC_MG *)pc->data;
-  PC_KCycle  *kc;
+  PC_KCycle  *kc = KCycleOf(pc);
   KCycleStamp stamp;
   PetscBool   changed = PETSC_FALSE, transfers = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt l = 0; kc->ready && l < kc->nlevels; l++) {
     const KCycleStamp *seen = &kc->level[l].stamp;
 
@@ -272,10 +262,9 @@ PetscErrorCode KCycleLevelsCheck(PC pc)
 /* The next set-up begins with nothing */
 PetscErrorCode PCKCycleStartAnew(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleModelReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
   if (kc->nstructured || kc->grids) PetscCall(PCKCycleStructuredDrop(pc));
@@ -321,10 +310,9 @@ static PetscErrorCode LogAnew(PC_MG *mg, PetscLogStage stage)
 PetscErrorCode PCKCycleCoarseHold(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->coarse || !mg->levels || !KCycleLevelIsTheirs(kc, 0)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectReference((PetscObject)mg->levels[0]->smoothd));
   kc->coarse        = mg->levels[0]->smoothd;
@@ -335,10 +323,9 @@ PetscErrorCode PCKCycleCoarseHold(PC pc)
 /* and becomes that of the levels that there are */
 PetscErrorCode PCKCycleCoarseInstall(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->coarse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleLevelsSetCoarse(pc, kc->coarse));
   kc->choice[0][0] = kc->coarse_choice;
@@ -352,11 +339,10 @@ static PetscErrorCode ChangeLevels(PC pc, PetscInt nlevels, MPI_Comm *comms)
 {
   PC_MG      *mg     = (PC_MG *)pc->data;
   const PC_MG before = *mg;
-  PC_KCycle  *kc;
+  PC_KCycle  *kc     = KCycleOf(pc);
   PetscBool   distinct;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleSmoothersAreDistinct(pc, &distinct));
   if (!kc->gamg) PetscCall(PCKCycleCoarseHold(pc));
   PetscCall(PCKCycleReplaceLevels(pc, nlevels, comms));
@@ -372,14 +358,12 @@ static PetscErrorCode ChangeLevels(PC pc, PetscInt nlevels, MPI_Comm *comms)
 /* PCMG destroys the levels that are there. A number that the program gives is kept */
 PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt nlevels, MPI_Comm *comms)
 {
-  PC_MG          *mg = (PC_MG *)pc->data;
-  PC_KCycle      *kc;
+  PC_MG          *mg    = (PC_MG *)pc->data;
+  PC_KCycle      *kc    = KCycleOf(pc);
   const PetscBool first = (PetscBool)!mg->levels;
-  PetscBool       ours;
+  PetscBool       ours  = (PetscBool)(kc->busy || kc->choosing);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  ours = (PetscBool)(kc->busy || kc->choosing);
   /* set-up has found that there are fewer */
   if (kc->nlevels_asked && nlevels == kc->nlevels_asked) PetscFunctionReturn(PETSC_SUCCESS);
   if (!ours) {

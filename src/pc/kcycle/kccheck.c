@@ -20,10 +20,9 @@ static const char AllZero[] =
 */
 static PetscErrorCode KCycleFail(PC pc, const char format[], PetscInt row)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscSNPrintf(kc->failure, sizeof(kc->failure), format, row));
   PetscCall(PetscInfo(pc, "%s\n", kc->failure));
   PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
@@ -68,11 +67,10 @@ static PetscErrorCode SmootherDivides(PC pc, PetscBool *divides)
   PC_MG            *mg       = (PC_MG *)pc->data;
   PetscObject       o        = (PetscObject)pc;
   char              type[64] = PCSOR;
-  PC_KCycle        *kc;
+  PC_KCycle        *kc       = KCycleOf(pc);
   PC                smoother;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (mg->levels && (mg->nlevels > 1 || !KCycleMakesOperators(kc))) {
     if (!kc->ready) PetscCall(KSPSetFromOptions(mg->levels[mg->nlevels - 1]->smoothd));
     PetscCall(KSPGetPC(mg->levels[mg->nlevels - 1]->smoothd, &smoother));
@@ -92,13 +90,12 @@ static PetscErrorCode SmootherDivides(PC pc, PetscBool *divides)
 */
 static PetscErrorCode ChooseFactors(PC pc, PetscBool *done)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_MG     *mg     = (PC_MG *)pc->data;
+  PC_KCycle *kc     = KCycleOf(pc);
   PetscBool  chosen = PETSC_FALSE;
   PetscInt   bs;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   *done = PETSC_FALSE;
   if (kc->use_structure || kc->gamg || bs == 1) PetscFunctionReturn(PETSC_SUCCESS);
@@ -124,13 +121,12 @@ static PetscErrorCode FailUnlessSmoothersStand(PC pc, PetscInt row)
 
 static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal, Vec work)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscReal  smallest, norm = 1;
   PetscInt   row = -1;
   PetscBool  has;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(VecCopy(diagonal, work));
   PetscCall(VecAbs(work));
   PetscCall(VecMin(work, NULL, &smallest));
@@ -192,11 +188,10 @@ static PetscErrorCode KernelIsConstant(Mat A, MatNullSpace nullspace, Vec ones, 
 /* rows: the largest row sum relative to the diagonal */
 static PetscErrorCode ChooseKernel(PC pc, PetscReal rows, MatNullSpace *nullspace_)
 {
-  PC_KCycle   *kc;
+  PC_KCycle   *kc        = KCycleOf(pc);
   MatNullSpace nullspace = NULL;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
   if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
   kc->kernel_constant = PETSC_FALSE;
@@ -213,12 +208,11 @@ static PetscErrorCode ChooseKernel(PC pc, PetscReal rows, MatNullSpace *nullspac
 
 static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal, Vec work)
 {
-  PC_KCycle   *kc;
+  PC_KCycle   *kc = KCycleOf(pc);
   MatNullSpace nullspace;
   PetscReal    rows;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(RelativeSums(sums, diagonal, work, &rows));
   PetscCall(ChooseKernel(pc, rows, &nullspace));
   if (rows < KCYCLE_ROUNDING) PetscCall(KernelIsConstant(pc->pmat, nullspace, ones, work, &kc->kernel_constant));
@@ -247,14 +241,12 @@ static PetscErrorCode StencilKernelIsConstant(Mat A, MatNullSpace nullspace, Pet
 
 static PetscErrorCode CheckStencil(PC pc)
 {
-  PC_KCycle        *kc;
-  Mat               A;
+  PC_KCycle        *kc = KCycleOf(pc);
   MatNullSpace      nullspace;
   const KCycleScan *scan;
+  Mat               A = kc->structure[0].A;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  A = kc->structure[0].A;
   PetscCall(MatStencilScan(A, &scan));
   kc->walls = (PetscBool)(scan->walls || scan->empty < PETSC_INT_MAX);
   kc->holes = (PetscBool)(kc->walls || scan->alone);
@@ -277,14 +269,13 @@ static PetscErrorCode CheckStencil(PC pc)
 */
 static PetscErrorCode CheckMatrix(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   Vec        ones, sums, diagonal, work;
   PetscInt   row = -1;
   PetscReal  norm;
   PetscBool  has;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatHasOperation(pc->pmat, MATOP_GET_DIAGONAL, &has));
   if (!has) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(pc->pmat, &ones, &sums));
@@ -332,10 +323,9 @@ static PetscErrorCode ForgetFailures(PC pc)
 
 PetscErrorCode PCKCycleCheckOperator(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   kc->failure[0] = 0;
   PetscCall(ForgetFailures(pc));
   kc->kernel          = KCYCLE_REGULAR;
@@ -447,14 +437,13 @@ static PetscErrorCode SetZeroPivot(PC_KCycle *kc, PC factor, PetscReal scale, Pe
 PetscErrorCode PCKCycleCoarseBefore(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   KSP        coarse;
   PC         solver, factor;
   PetscReal  scale;
   PetscInt   rows;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !KCycleMakesOperators(kc)) PetscFunctionReturn(PETSC_SUCCESS);
   coarse = mg->levels[0]->smoothd;
   if (!kc->ready) PetscCall(KSPSetFromOptions(coarse));
@@ -466,15 +455,12 @@ PetscErrorCode PCKCycleCoarseBefore(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Did the options choose the coarse solver? */
-static PetscErrorCode CoarseTypeIsGiven(KSP coarse, PetscBool *given)
+/* Is there one of these options, with the prefix of the object? */
+PetscErrorCode KCycleHasOption(PetscObject o, size_t n, const char *const names[], PetscBool *has)
 {
-  const char *const names[] = {"-ksp_type", "-pc_type", "-redundant_pc_type", "-sub_pc_type"};
-
   PetscFunctionBegin;
-  *given = PETSC_FALSE;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names) && !*given; i++)
-    PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, ((PetscObject)coarse)->prefix, names[i], given));
+  *has = PETSC_FALSE;
+  for (size_t i = 0; i < n && !*has; i++) PetscCall(PetscOptionsHasName(o->options, o->prefix, names[i], has));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -485,12 +471,11 @@ static PetscErrorCode CoarseTypeIsGiven(KSP coarse, PetscBool *given)
 */
 PetscErrorCode PCKCycleCoarseForget(PC pc)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_MG     *mg  = (PC_MG *)pc->data;
+  PC_KCycle *kc  = KCycleOf(pc);
   PetscBool  svd = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->singular) {
     MatNullSpace now[2];
 
@@ -533,13 +518,12 @@ static PetscErrorCode SetThreshold(PC svd, PetscReal scale)
 /* Pseudo-inverse by SVD, in the place of the coarsest solver's preconditioner */
 static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse)
 {
-  PC_KCycle  *kc;
+  PC_KCycle  *kc = KCycleOf(pc);
   Mat         A, P;
   PetscInt    rows;
   const char *prefix;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(KSPGetOperators(coarse, &A, &P));
   PetscCall(MatGetSize(A, &rows, NULL));
   PetscCheck(rows <= KCYCLE_MAX_SVD_ROWS, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
@@ -569,21 +553,21 @@ static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse)
 */
 PetscErrorCode PCKCycleCoarseAfter(PC pc)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
-  KSP        coarse = mg->levels[0]->smoothd;
-  PC         solver, factor;
-  Mat        A;
-  PetscBool  given, parts;
+  const char *const types[] = {"-ksp_type", "-pc_type", "-redundant_pc_type", "-sub_pc_type"};
+  PC_MG            *mg      = (PC_MG *)pc->data;
+  PC_KCycle        *kc      = KCycleOf(pc);
+  KSP               coarse  = mg->levels[0]->smoothd;
+  PC                solver, factor;
+  Mat               A;
+  PetscBool         given, parts;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->apart.use) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(coarse, &A, NULL));
   PetscCall(PCKCycleCoarseUseParts(pc, A, &parts));
   PetscCall(PCKCycleFindClosed(pc));
   if (kc->kernel == KCYCLE_REGULAR || parts) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CoarseTypeIsGiven(coarse, &given));
+  PetscCall(KCycleHasOption((PetscObject)coarse, PETSC_STATIC_ARRAY_LENGTH(types), types, &given));
   PetscCall(KSPGetPC(coarse, &solver));
   PetscCall(CoarseFactorPC(solver, &factor));
   if (kc->kernel_constant && (mg->galerkin != PC_MG_GALERKIN_EXTERNAL || KCycleMakesOperators(kc)))

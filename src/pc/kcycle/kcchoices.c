@@ -7,18 +7,6 @@ const char *const PCKCycleAnisotropyTypes[] = {"auto", "off", "PCKCycleAnisotrop
 const char *const PCKCyclePrecisionTypes[]  = {
      "double", "single", "auto", "PCKCyclePrecisionType", "PC_KCYCLE_PRECISION_", NULL};
 
-static PetscErrorCode PCKCycleSetStructured_KCycle(PC pc, PCKCycleStructuredType structured)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(!kc->ready || kc->structured == structured, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "The levels are set up already: call PCReset() before PCKCycleSetStructured()");
-  kc->structured = structured;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
   PCKCycleSetStructured - Sets whether levels are structured.
 
@@ -44,21 +32,16 @@ static PetscErrorCode PCKCycleSetStructured_KCycle(PC pc, PCKCycleStructuredType
 @*/
 PetscErrorCode PCKCycleSetStructured(PC pc, PCKCycleStructuredType structured)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, structured, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleStructuredTypes, (int)structured));
-  PetscTryMethod(pc, "PCKCycleSetStructured_C", (PC, PCKCycleStructuredType), (pc, structured));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetStructured_KCycle(PC pc, PCKCycleStructuredType *structured)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *structured = kc->structured;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->structured == structured), "PCKCycleSetStructured"));
+  kc->structured = structured;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,22 +62,13 @@ static PetscErrorCode PCKCycleGetStructured_KCycle(PC pc, PCKCycleStructuredType
 @*/
 PetscErrorCode PCKCycleGetStructured(PC pc, PCKCycleStructuredType *structured)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(structured, 2);
-  PetscUseMethod(pc, "PCKCycleGetStructured_C", (PC, PCKCycleStructuredType *), (pc, structured));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetGrid_KCycle(PC pc, PCKCycleGridType grid)
-{
   PC_KCycle *kc;
 
   PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(structured, 2);
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(!kc->ready || kc->grid == grid, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "The levels are set up already: call PCReset() before PCKCycleSetGrid()");
-  kc->grid = grid;
+  *structured = kc->structured;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,21 +93,16 @@ static PetscErrorCode PCKCycleSetGrid_KCycle(PC pc, PCKCycleGridType grid)
 @*/
 PetscErrorCode PCKCycleSetGrid(PC pc, PCKCycleGridType grid)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, grid, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleGridTypes, (int)grid));
-  PetscTryMethod(pc, "PCKCycleSetGrid_C", (PC, PCKCycleGridType), (pc, grid));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetGrid_KCycle(PC pc, PCKCycleGridType *grid)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *grid = kc->grid;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->grid == grid), "PCKCycleSetGrid"));
+  kc->grid = grid;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,23 +123,13 @@ static PetscErrorCode PCKCycleGetGrid_KCycle(PC pc, PCKCycleGridType *grid)
 @*/
 PetscErrorCode PCKCycleGetGrid(PC pc, PCKCycleGridType *grid)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(grid, 2);
-  PetscUseMethod(pc, "PCKCycleGetGrid_C", (PC, PCKCycleGridType *), (pc, grid));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetInterpolation_KCycle(PC pc, PCKCycleInterpolationType interpolation)
-{
   PC_KCycle *kc;
 
   PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(grid, 2);
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(!kc->ready || kc->interpolation == interpolation, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_WRONGSTATE,
-             "The levels are set up already: call PCReset() before PCKCycleSetInterpolation()");
-  kc->interpolation = interpolation;
+  *grid = kc->grid;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,21 +155,16 @@ static PetscErrorCode PCKCycleSetInterpolation_KCycle(PC pc, PCKCycleInterpolati
 @*/
 PetscErrorCode PCKCycleSetInterpolation(PC pc, PCKCycleInterpolationType interpolation)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, interpolation, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleInterpolationTypes, (int)interpolation));
-  PetscTryMethod(pc, "PCKCycleSetInterpolation_C", (PC, PCKCycleInterpolationType), (pc, interpolation));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetInterpolation_KCycle(PC pc, PCKCycleInterpolationType *interpolation)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *interpolation = kc->interpolation;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->interpolation == interpolation), "PCKCycleSetInterpolation"));
+  kc->interpolation = interpolation;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,37 +185,13 @@ static PetscErrorCode PCKCycleGetInterpolation_KCycle(PC pc, PCKCycleInterpolati
 @*/
 PetscErrorCode PCKCycleGetInterpolation(PC pc, PCKCycleInterpolationType *interpolation)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(interpolation, 2);
-  PetscUseMethod(pc, "PCKCycleGetInterpolation_C", (PC, PCKCycleInterpolationType *), (pc, interpolation));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Each direction once, whatever their order */
-static PetscErrorCode PCKCycleSetSemicoarsen_KCycle(PC pc, const char directions[])
-{
-  PC_KCycle *kc;
-  size_t     len;
-  PetscBool  automatic, same;
-  char       sorted[8] = "auto", *next = sorted;
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PetscStrlen(directions, &len));
-  PetscCall(PetscStrcmp(directions, "auto", &automatic));
-  for (char d = 'x'; !automatic && d <= 'z'; d++) {
-    if (strchr(directions, d)) *next++ = d;
-    *next = '\0';
-  }
-  PetscCheck(automatic || (len && sorted + len == next), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_kcycle_semicoarsen names the directions to coarsen, x, y, z, xy, xz, yz or xyz, or is auto; it "
-             "cannot be \"%s\"",
-             directions);
-  PetscCall(PetscStrcmp(sorted, kc->semicoarsen, &same));
-  PetscCheck(!kc->ready || same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "The levels are set up already: call PCReset() before PCKCycleSetSemicoarsen()");
-  PetscCall(PetscStrncpy(kc->semicoarsen, sorted, sizeof(kc->semicoarsen)));
+  *interpolation = kc->interpolation;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -292,20 +222,30 @@ static PetscErrorCode PCKCycleSetSemicoarsen_KCycle(PC pc, const char directions
 @*/
 PetscErrorCode PCKCycleSetSemicoarsen(PC pc, const char directions[])
 {
+  PC_KCycle *kc;
+  size_t     len;
+  PetscBool  automatic, same;
+  char       sorted[8] = "auto", *next = sorted;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(directions, 2);
-  PetscTryMethod(pc, "PCKCycleSetSemicoarsen_C", (PC, const char[]), (pc, directions));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetSemicoarsen_KCycle(PC pc, const char *directions[])
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *directions = kc->semicoarsen;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  /* Each direction once, whatever their order */
+  PetscCall(PetscStrlen(directions, &len));
+  PetscCall(PetscStrcmp(directions, "auto", &automatic));
+  for (char d = 'x'; !automatic && d <= 'z'; d++) {
+    if (strchr(directions, d)) *next++ = d;
+    *next = '\0';
+  }
+  PetscCheck(automatic || (len && sorted + len == next), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_kcycle_semicoarsen names the directions to coarsen, x, y, z, xy, xz, yz or xyz, or is auto; it "
+             "cannot be \"%s\"",
+             directions);
+  PetscCall(PetscStrcmp(sorted, kc->semicoarsen, &same));
+  PetscCall(KCycleCheckSettable(pc, same, "PCKCycleSetSemicoarsen"));
+  PetscCall(PetscStrncpy(kc->semicoarsen, sorted, sizeof(kc->semicoarsen)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -326,22 +266,13 @@ static PetscErrorCode PCKCycleGetSemicoarsen_KCycle(PC pc, const char *direction
 @*/
 PetscErrorCode PCKCycleGetSemicoarsen(PC pc, const char *directions[])
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(directions, 2);
-  PetscUseMethod(pc, "PCKCycleGetSemicoarsen_C", (PC, const char *[]), (pc, directions));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetAnisotropy_KCycle(PC pc, PCKCycleAnisotropyType anisotropy)
-{
   PC_KCycle *kc;
 
   PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(directions, 2);
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(!kc->ready || kc->anisotropy == anisotropy, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "The levels are set up already: call PCReset() before PCKCycleSetAnisotropy()");
-  kc->anisotropy = anisotropy;
+  *directions = kc->semicoarsen;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -378,21 +309,16 @@ static PetscErrorCode PCKCycleSetAnisotropy_KCycle(PC pc, PCKCycleAnisotropyType
 @*/
 PetscErrorCode PCKCycleSetAnisotropy(PC pc, PCKCycleAnisotropyType anisotropy)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, anisotropy, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleAnisotropyTypes, (int)anisotropy));
-  PetscTryMethod(pc, "PCKCycleSetAnisotropy_C", (PC, PCKCycleAnisotropyType), (pc, anisotropy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetAnisotropy_KCycle(PC pc, PCKCycleAnisotropyType *anisotropy)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *anisotropy = kc->anisotropy;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->anisotropy == anisotropy), "PCKCycleSetAnisotropy"));
+  kc->anisotropy = anisotropy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -413,24 +339,13 @@ static PetscErrorCode PCKCycleGetAnisotropy_KCycle(PC pc, PCKCycleAnisotropyType
 @*/
 PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropyType *anisotropy)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(anisotropy, 2);
-  PetscUseMethod(pc, "PCKCycleGetAnisotropy_C", (PC, PCKCycleAnisotropyType *), (pc, anisotropy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Levels that are there are copied at once */
-static PetscErrorCode PCKCycleSetPrecision_KCycle(PC pc, PCKCyclePrecisionType precision)
-{
   PC_KCycle *kc;
 
   PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(anisotropy, 2);
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->precision == precision) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->precision = precision;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
+  *anisotropy = kc->anisotropy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -471,21 +386,19 @@ static PetscErrorCode PCKCycleSetPrecision_KCycle(PC pc, PCKCyclePrecisionType p
 @*/
 PetscErrorCode PCKCycleSetPrecision(PC pc, PCKCyclePrecisionType precision)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, precision, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCyclePrecisionTypes, (int)precision));
-  PetscTryMethod(pc, "PCKCycleSetPrecision_C", (PC, PCKCyclePrecisionType), (pc, precision));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetPrecision_KCycle(PC pc, PCKCyclePrecisionType *precision)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *precision = kc->precision;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  /* Levels that are there are copied at once */
+  if (kc->precision == precision) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->precision = precision;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscCall(PCKCycleGatheredFollow(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -506,22 +419,13 @@ static PetscErrorCode PCKCycleGetPrecision_KCycle(PC pc, PCKCyclePrecisionType *
 @*/
 PetscErrorCode PCKCycleGetPrecision(PC pc, PCKCyclePrecisionType *precision)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(precision, 2);
-  PetscUseMethod(pc, "PCKCycleGetPrecision_C", (PC, PCKCyclePrecisionType *), (pc, precision));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetProcEqLim_KCycle(PC pc, PetscInt limit)
-{
   PC_KCycle *kc;
 
   PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(precision, 2);
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(!kc->ready || kc->proc_eq_limit == limit, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "The levels are set up already: call PCReset() before PCKCycleSetProcEqLim()");
-  kc->proc_eq_limit = limit;
+  *precision = kc->precision;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -555,22 +459,17 @@ static PetscErrorCode PCKCycleSetProcEqLim_KCycle(PC pc, PetscInt limit)
 @*/
 PetscErrorCode PCKCycleSetProcEqLim(PC pc, PetscInt limit)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, limit, 2);
   PetscCheck(limit >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_kcycle_process_eq_limit must be a number of points a process, or 0, not %" PetscInt_FMT, limit);
-  PetscTryMethod(pc, "PCKCycleSetProcEqLim_C", (PC, PetscInt), (pc, limit));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetProcEqLim_KCycle(PC pc, PetscInt *limit)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *limit = kc->proc_eq_limit;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->proc_eq_limit == limit), "PCKCycleSetProcEqLim"));
+  kc->proc_eq_limit = limit;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -591,98 +490,12 @@ static PetscErrorCode PCKCycleGetProcEqLim_KCycle(PC pc, PetscInt *limit)
 @*/
 PetscErrorCode PCKCycleGetProcEqLim(PC pc, PetscInt *limit)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(limit, 2);
-  PetscUseMethod(pc, "PCKCycleGetProcEqLim_C", (PC, PetscInt *), (pc, limit));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Called with the options of PCKCYCLE */
-PetscErrorCode PCKCycleStructuredSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_KCycle                *kc;
-  PCKCycleStructuredType    structured;
-  PCKCyclePrecisionType     precision;
-  PCKCycleAnisotropyType    anisotropy;
-  PCKCycleGridType          grid;
-  PCKCycleInterpolationType interpolation;
-  char                      directions[8];
-  PetscInt                  limit;
-  PetscBool                 count, flg;
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  count         = kc->count;
-  structured    = kc->structured;
-  precision     = kc->precision;
-  anisotropy    = kc->anisotropy;
-  grid          = kc->grid;
-  interpolation = kc->interpolation;
-  PetscCall(PetscStrncpy(directions, kc->semicoarsen, sizeof(directions)));
-  PetscCall(PetscOptionsEnum("-pc_kcycle_structured", "Structured levels on a DMDA", "PCKCycleSetStructured",
-                             PCKCycleStructuredTypes, (PetscEnum)structured, (PetscEnum *)&structured, &flg));
-  if (flg) PetscCall(PCKCycleSetStructured(pc, structured));
-  PetscCall(PetscOptionsEnum("-pc_kcycle_precision", "Precision of the cycle", "PCKCycleSetPrecision",
-                             PCKCyclePrecisionTypes, (PetscEnum)precision, (PetscEnum *)&precision, &flg));
-  if (flg) PetscCall(PCKCycleSetPrecision(pc, precision));
-  PetscCall(PCKCyclePlaceSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleSplitSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleBlockSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleMatrixSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleGraphSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleTilesSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleOverlapSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PetscOptionsBool("-pc_kcycle_count_bytes",
-                             "Count the bytes that each level moves and rounds of messages, for -ksp_view", "PCKCYCLE",
-                             count, &count, &flg));
-  if (flg && count != kc->count) {
-    kc->count = count;
-    if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-    PetscCall(PCKCycleGatheredFollow(pc));
-  }
-  PetscCall(PCKCycleGhostsSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PetscOptionsEnum("-pc_kcycle_grid", "Where the points of the grid lie", "PCKCycleSetGrid",
-                             PCKCycleGridTypes, (PetscEnum)grid, (PetscEnum *)&grid, &flg));
-  if (flg) PetscCall(PCKCycleSetGrid(pc, grid));
-  PetscCall(PetscOptionsEnum("-pc_kcycle_interpolation", "Interpolation between structured levels",
-                             "PCKCycleSetInterpolation", PCKCycleInterpolationTypes, (PetscEnum)interpolation,
-                             (PetscEnum *)&interpolation, &flg));
-  if (flg) PetscCall(PCKCycleSetInterpolation(pc, interpolation));
-  PetscCall(PetscOptionsString("-pc_kcycle_semicoarsen", "Directions to coarsen: auto, x, y, z, xy, ...",
-                               "PCKCycleSetSemicoarsen", directions, directions, sizeof(directions), &flg));
-  if (flg) PetscCall(PCKCycleSetSemicoarsen(pc, directions));
-  PetscCall(PetscOptionsEnum("-pc_kcycle_anisotropy", "Lines or planes are relaxed where points do not do",
-                             "PCKCycleSetAnisotropy", PCKCycleAnisotropyTypes, (PetscEnum)anisotropy,
-                             (PetscEnum *)&anisotropy, &flg));
-  if (flg) PetscCall(PCKCycleSetAnisotropy(pc, anisotropy));
-  limit = kc->proc_eq_limit;
-  PetscCall(PetscOptionsInt("-pc_kcycle_process_eq_limit", "Points a process, below which fewer processes go on",
-                            "PCKCycleSetProcEqLim", limit, &limit, &flg));
-  if (flg) PetscCall(PCKCycleSetProcEqLim(pc, limit));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleStructuredCompose(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetStructured_C", compose ? PCKCycleSetStructured_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetStructured_C", compose ? PCKCycleGetStructured_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetPrecision_C", compose ? PCKCycleSetPrecision_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetPrecision_C", compose ? PCKCycleGetPrecision_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetGrid_C", compose ? PCKCycleSetGrid_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetGrid_C", compose ? PCKCycleGetGrid_KCycle : NULL));
-  PetscCall(
-      PetscObjectComposeFunction(o, "PCKCycleSetInterpolation_C", compose ? PCKCycleSetInterpolation_KCycle : NULL));
-  PetscCall(
-      PetscObjectComposeFunction(o, "PCKCycleGetInterpolation_C", compose ? PCKCycleGetInterpolation_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetSemicoarsen_C", compose ? PCKCycleSetSemicoarsen_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetSemicoarsen_C", compose ? PCKCycleGetSemicoarsen_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetAnisotropy_C", compose ? PCKCycleSetAnisotropy_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetAnisotropy_C", compose ? PCKCycleGetAnisotropy_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetProcEqLim_C", compose ? PCKCycleSetProcEqLim_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetProcEqLim_C", compose ? PCKCycleGetProcEqLim_KCycle : NULL));
+  *limit = kc->proc_eq_limit;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

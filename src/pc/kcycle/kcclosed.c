@@ -43,11 +43,10 @@ static PetscErrorCode Hold(Mat A, Vec limits, PetscReal scale)
 /* Of the finest level, which then has an operator of its own, that the solver does not multiply with */
 PetscErrorCode PCKCycleHoldEmptyRows(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   Mat        own;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatDuplicate(kc->structure[0].A, MAT_COPY_VALUES, &own));
   PetscCall(Hold(own, NULL, kc->scale));
   PetscCall(MatDestroy(&kc->structure[0].A));

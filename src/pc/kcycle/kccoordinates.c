@@ -15,10 +15,9 @@ PetscErrorCode PCKCycleCoordinatesReset(PC_KCycle *kc)
 /* So many points of this process, all coordinates of a point together */
 PetscErrorCode PCSetCoordinates_KCycle(PC pc, PetscInt dim, PetscInt n, PetscReal coordinates[])
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleCoordinatesReset(kc));
   PetscCall(PetscMalloc1(dim * n, &kc->coordinates));
   PetscCall(PetscArraycpy(kc->coordinates, coordinates, dim * n));
@@ -30,10 +29,9 @@ PetscErrorCode PCSetCoordinates_KCycle(PC pc, PetscInt dim, PetscInt n, PetscRea
 /* Before PCGAMG makes levels; other levels have no use for them */
 PetscErrorCode PCKCycleCoordinatesGive(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready || !kc->dimension || !kc->set_coordinates) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*kc->set_coordinates)(pc, kc->dimension, kc->ncoordinates, kc->coordinates));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -44,10 +44,9 @@ PetscErrorCode KCycleMatToAIJ(Mat A, Mat *aij)
 /* The set-up sees the copy in place of the program's matrices from now on */
 static PetscErrorCode Lend(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscInfo(pc, "The operator is of type %s: levels are made from a copy in MATAIJ\n",
                       ((PetscObject)pc->pmat)->type_name));
   if (kc->copy) PetscCall(MatConvert(pc->pmat, MATAIJ, MAT_REUSE_MATRIX, &kc->copy));
@@ -76,12 +75,11 @@ static PetscErrorCode IsInBlocks(Mat A, PetscBool *is)
 /* At the start of a set-up: what PCKCycleCopyReturn() gives back at its end */
 PetscErrorCode PCKCycleCopyLend(PC pc)
 {
-  PC_KCycle    *kc;
+  PC_KCycle    *kc = KCycleOf(pc);
   PetscBool     parts, blocks;
   PetscObjectId id;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   kc->own.lent = NULL;
   kc->own.mat  = pc->mat;
   kc->own.pmat = pc->pmat;
@@ -96,11 +94,10 @@ PetscErrorCode PCKCycleCopyLend(PC pc)
 /* For levels, or a direct solver, that do without a grid */
 PetscErrorCode PCKCycleCopyBlocks(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  blocks;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(IsInBlocks(pc->pmat, &blocks));
   if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
   kc->copy_blocks = PETSC_TRUE;
@@ -110,10 +107,9 @@ PetscErrorCode PCKCycleCopyBlocks(PC pc)
 
 PetscErrorCode PCKCycleCopyReturn(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatDestroy(&kc->own.lent));
   pc->mat  = kc->own.mat;
   pc->pmat = kc->own.pmat;

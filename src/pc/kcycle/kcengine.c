@@ -60,13 +60,14 @@ static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *l
   PetscBool              is;
 
   PetscFunctionBegin;
-  why[0]          = 0;
-  parts->st       = KCycleStencilOf(level->A);
-  parts->calls    = &kc->level[l].calls;
-  parts->event    = kc->level[l].event;
-  parts->timer    = &kc->level[l].timer;
-  parts->tiled    = (PetscBool)(kc->tile_above >= 0 && KCycleBoxGlobalRows(parts->st->box) >= kc->tile_above);
-  parts->overlaps = KCycleBoxOverlaps(parts->st->box, kc->overlap_above);
+  why[0]       = 0;
+  parts->st    = KCycleStencilOf(level->A);
+  parts->calls = &kc->level[l].calls;
+  parts->event = kc->level[l].event;
+  parts->timer = &kc->level[l].timer;
+  parts->tiled =
+      (PetscBool)(kc->limits.tile_above >= 0 && KCycleBoxGlobalRows(parts->st->box) >= kc->limits.tile_above);
+  parts->overlaps = KCycleBoxOverlaps(parts->st->box, kc->limits.overlap_above);
   parts->factor   = PCKCycleOvercorrectFactor(kc, l);
   if (PCKCycleCounts(kc)) parts->traffic = &kc->level[l].traffic;
   if (kc->profiling.wanted) parts->profile = &kc->level[l].profile;
@@ -109,12 +110,11 @@ static PetscErrorCode GiveOrigin(const PC_KCycle *kc, PetscInt l, KSP smoother)
 /* Says why PCMG runs the levels, or nothing */
 static PetscErrorCode TakeLevels(PC pc, size_t len, char why[])
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_MG     *mg        = (PC_MG *)pc->data;
+  PC_KCycle *kc        = KCycleOf(pc);
   char       what[256] = "";
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   why[0] = 0;
   if (!kc->use_structure) {
     PetscCall(PetscSNPrintf(why, len, "levels are not structured: %s", kc->general));
@@ -149,10 +149,9 @@ static PetscErrorCode IsSymmetric(PC_KCycle *kc, PetscBool *symmetric)
 /* A cycle runs before a solver has shown itself: levels are what they are without one */
 PetscErrorCode PCKCycleEngineSettle(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->waits) PetscFunctionReturn(PETSC_SUCCESS);
   kc->followed = PETSC_TRUE;
   PetscCall(PCKCycleEngineSetUp(pc));
@@ -162,14 +161,10 @@ PetscErrorCode PCKCycleEngineSettle(PC pc)
 /* Does the cycle run on arrays? */
 PetscErrorCode PCKCycleEngineIsUsed(PC pc, PetscBool transpose, PetscBool *used)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->waits) { /* without PCPreSolve() */
-    PetscCall(PCKCycleEngineSettle(pc));
-    if (kc->timing.load && !kc->timing.described && !kc->busy) PetscCall(PCKCycleModelSetUp(pc));
-  }
+  PetscCall(PCKCycleEngineSettle(pc)); /* without PCPreSolve() */
   *used = (PetscBool)(kc->engine != NULL);
   if (*used && transpose) PetscCall(IsSymmetric(kc, used));
   PetscCheck(*used || !kc->engine || kc->engine->borrows, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
@@ -178,38 +173,22 @@ PetscErrorCode PCKCycleEngineIsUsed(PC pc, PetscBool transpose, PetscBool *used)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The part of the right side that no solution has: it is rounding, which factors of a singular operator make as large
-   as their pivots are small */
-static PetscErrorCode MakeConsistent(const PC_MG_Levels *coarsest, Vec b)
-{
-  Mat          A;
-  MatNullSpace kernel;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetOperators(coarsest->smoothd, &A, NULL));
-  PetscCall(MatGetTransposeNullSpace(A, &kernel));
-  if (!kernel) PetscCall(MatGetNullSpace(A, &kernel));
-  if (kernel) PetscCall(MatNullSpaceRemove(kernel, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* On the coarsest level, in PETSc's vectors: their norms are kept, so that arrays are not theirs */
 static PetscErrorCode SolveCoarsest(void *ctx, const KCycleVisit *visit, const PetscScalar *b, PetscScalar *x)
 {
   const Solve       *solve = (Solve *)ctx;
   PC_MG_Levels      *lv    = ((PC_MG *)solve->pc->data)->levels[0];
-  PC_KCycle         *kc;
+  PC_KCycle         *kc    = KCycleOf(solve->pc);
   const PetscScalar *xr;
   PetscScalar       *a;
   PetscInt           n;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(solve->pc, &kc));
   PetscCall(VecGetLocalSize(lv->b, &n));
   PetscCall(VecGetArrayWrite(lv->b, &a));
   PetscCall(PetscArraycpy(a, b, n));
   PetscCall(VecRestoreArrayWrite(lv->b, &a));
-  if (!kc->engine->borrows && !kc->gathered.ours) PetscCall(MakeConsistent(lv, lv->b));
+  if (!kc->engine->borrows && !kc->gathered.ours) PetscCall(KCycleCoarsestMakeConsistent(lv, lv->b));
   if (visit->zeroguess && kc->coarse_reads) PetscCall(VecZeroEntries(lv->x));
   else if (!visit->zeroguess) {
     PetscCall(VecGetArrayWrite(lv->x, &a));
@@ -248,14 +227,13 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
   PC_MG_Levels *lv    = ((PC_MG *)pc->data)->levels[0];
   Solve         solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
   KCycleVisit   visit = {1, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
-  PC_KCycle    *kc;
+  PC_KCycle    *kc    = KCycleOf(pc);
   PetscScalar  *a, *x;
   PetscReal     sum, most;
   PetscBool     rests;
   Vec           b, to;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(VecDuplicate(lv->b, &b));
   PetscCall(VecDuplicate(lv->b, &to));
   PetscCall(MatGetDiagonal(kc->structure[kc->nstructured - 1].A, b));
@@ -263,7 +241,7 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
   PetscCall(VecGetArray(b, &a));
   if (kc->kernel != KCYCLE_REGULAR) TimesHalves(kc->parts[0].st->box, a);
   PetscCall(VecRestoreArray(b, &a));
-  if (!kc->gathered.ours) PetscCall(MakeConsistent(lv, b));
+  if (!kc->gathered.ours) PetscCall(KCycleCoarsestMakeConsistent(lv, b));
   PetscCall(VecGetArray(b, &a));
   PetscCall(VecGetArray(to, &x));
   rests = kc->timing.at_rest;
@@ -292,11 +270,10 @@ static PetscErrorCode IsTolerant(KSP ksp, PetscBool *tolerant)
 /* The solver has shown itself */
 PetscErrorCode PCKCyclePrecisionFollow(PC pc, KSP ksp)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  tolerant;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(IsTolerant(ksp, &tolerant));
   kc->followed = PETSC_TRUE;
   if (tolerant == kc->tolerant && !kc->waits) PetscFunctionReturn(PETSC_SUCCESS);
@@ -340,13 +317,12 @@ static const char *NotSingle(const PC_KCycle *kc, const KCycleScan *facts, Petsc
 /* Are levels in single precision? Where that is to be found out, kc->precise says why they are not */
 static PetscErrorCode ChoosePrecision(PC pc, const KCycleScan *facts, PetscBool *single)
 {
-  PC_KCycle  *kc;
+  PC_KCycle  *kc        = KCycleOf(pc);
   PetscBool   symmetric = PETSC_FALSE, have;
   PetscReal   gain      = 0, rounding;
   const char *why;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   kc->precise[0] = 0;
   *single        = (PetscBool)(kc->precision == PC_KCYCLE_PRECISION_SINGLE && kc->nlevels > 1);
   if (kc->precision != PC_KCYCLE_PRECISION_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
@@ -376,12 +352,11 @@ static PetscErrorCode ChoosePrecision(PC pc, const KCycleScan *facts, PetscBool 
 PetscErrorCode PCKCycleEngineSetUp(PC pc)
 {
   PC_MG            *mg = (PC_MG *)pc->data;
-  PC_KCycle        *kc;
+  PC_KCycle        *kc = KCycleOf(pc);
   const KCycleScan *facts;
   PetscBool         single;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleEngineReset(kc));
   for (PetscInt l = 1; l < kc->nlevels; l++) {
     PetscCall(GiveOrigin(kc, l, mg->levels[l]->smoothd));
@@ -421,10 +396,9 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
 /* Levels on the host go on with the visit of those on a device */
 static PetscErrorCode GoOnOnHost(void *ctx, const KCycleVisit *visit, const PetscScalar *b, PetscScalar *x)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc  = KCycleOf(((Solve *)ctx)->pc);
   KCycleRun  run = {0};
 
-  KCycleCall(PCKCycleGetContext(((Solve *)ctx)->pc, &kc));
   run.visit     = *visit;
   run.ctx       = ctx;
   run.coarsest  = SolveCoarsest;
@@ -543,10 +517,9 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
 {
   PC             pc = solve->pc;
   PC_MG         *mg = (PC_MG *)pc->data;
-  PC_KCycle     *kc;
+  PC_KCycle     *kc = KCycleOf(pc);
   PetscErrorCode ierr;
 
-  KCycleCall(PCKCycleGetContext(pc, &kc));
   run->continues = (PetscBool)(kc->coarse_continues || kc->gathered.ours || kc->split.level);
   run->ctx       = solve;
   run->coarsest  = kc->split.level ? GoOnOnHost : SolveCoarsest;
@@ -570,10 +543,9 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
 /* x <- x + M (b - A x), or with transposes, where a run starts from zero */
 static PetscErrorCode Correct(Solve *solve, KCycleRun *run, Vec b, Vec x)
 {
-  PC_KCycle    *kc;
+  PC_KCycle    *kc = KCycleOf(solve->pc);
   PC_MG_Levels *fine;
 
-  KCycleCall(PCKCycleGetContext(solve->pc, &kc));
   fine                 = ((PC_MG *)solve->pc->data)->levels[kc->nlevels - 1];
   run->visit.zeroguess = PETSC_TRUE;
   if (!kc->correction) KCycleCall(VecDuplicate(fine->r, &kc->correction));
@@ -586,11 +558,10 @@ static PetscErrorCode Correct(Solve *solve, KCycleRun *run, Vec b, Vec x)
 /* As a preconditioner, or as levels that go on with the visit of finer ones */
 PetscErrorCode PCKCycleEngineApply(PC pc, const KCycleVisit *visit, Vec b, Vec x)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc    = KCycleOf(pc);
   Solve      solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
   KCycleRun  run   = {0};
 
-  KCycleCall(PCKCycleGetContext(pc, &kc));
   run.visit = *visit;
   if (visit->zeroguess || kc->engine->borrows) KCycleCall(Run(&solve, &run, b, x));
   else KCycleCall(Correct(&solve, &run, b, x));
@@ -600,19 +571,14 @@ PetscErrorCode PCKCycleEngineApply(PC pc, const KCycleVisit *visit, Vec b, Vec x
 /* As a preconditioner, on arrays of a device. Nothing is recorded by itself: the caller may be doing so */
 PetscErrorCode PCKCycleEngineApplyThere(PC pc, const PetscScalar *b, PetscScalar *x)
 {
-  const PC_MG *mg = (PC_MG *)pc->data;
-  PC_KCycle   *kc;
-  Solve        solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
-  KCycleRun    run   = {0};
+  PC_KCycle *kc    = KCycleOf(pc);
+  Solve      solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
+  KCycleRun  run   = {0};
 
-  KCycleCall(PCKCycleGetContext(pc, &kc));
-  run.visit.kappa     = kc->kappa;
-  run.visit.cycles    = mg->cyclesperpcapply;
-  run.visit.full      = (PetscBool)(mg->am == PC_MG_FULL);
-  run.visit.zeroguess = PETSC_TRUE;
-  run.continues       = (PetscBool)(kc->coarse_continues || kc->gathered.ours);
-  run.ctx             = &solve;
-  run.coarsest        = SolveCoarsest;
+  run.visit     = KCycleApplication(pc, kc->kappa, PETSC_FALSE);
+  run.continues = (PetscBool)(kc->coarse_continues || kc->gathered.ours);
+  run.ctx       = &solve;
+  run.coarsest  = SolveCoarsest;
   KCycleCall((*kc->engine->run)(kc->there.levels, &run, b, x));
   return PETSC_SUCCESS;
 }
@@ -621,11 +587,10 @@ PetscErrorCode PCKCycleEngineApplyThere(PC pc, const PetscScalar *b, PetscScalar
    no test */
 static PetscErrorCode IterateInPlace(Solve *solve, PetscBool zeroguess, Vec b, Vec x, PetscInt *its)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc  = KCycleOf(solve->pc);
   KCycleRun  run = {0};
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(solve->pc, &kc));
   run.visit.kappa     = kc->kappa;
   run.visit.cycles    = *its;
   run.visit.zeroguess = zeroguess;
@@ -638,15 +603,13 @@ static PetscErrorCode IterateInPlace(Solve *solve, PetscBool zeroguess, Vec b, V
 /* Corrections of residuals, which are computed with the operator itself */
 static PetscErrorCode IterateByCorrections(Solve *solve, PetscBool zeroguess, Vec b, Vec x, PetscInt *its)
 {
-  PC_KCycle    *kc;
-  PC_MG_Levels *fine;
+  PC_KCycle    *kc  = KCycleOf(solve->pc);
   KCycleRun     run = {0};
   PetscReal     norm;
   PetscInt      i;
+  PC_MG_Levels *fine = ((PC_MG *)solve->pc->data)->levels[kc->nlevels - 1];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(solve->pc, &kc));
-  fine                = ((PC_MG *)solve->pc->data)->levels[kc->nlevels - 1];
   run.visit.kappa     = kc->kappa;
   run.visit.cycles    = 1;
   run.visit.zeroguess = PETSC_TRUE;
@@ -670,11 +633,10 @@ static PetscErrorCode IterateByCorrections(Solve *solve, PetscBool zeroguess, Ve
 PetscErrorCode PCKCycleEngineIterate(PC pc, const KCycleStop *stop, PetscBool zeroguess, Vec b, Vec x, PetscInt *its,
                                      PCRichardsonConvergedReason *reason)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc    = KCycleOf(pc);
   Solve      solve = {pc, *stop, 0, (PCRichardsonConvergedReason)0};
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->engine->borrows) PetscCall(IterateInPlace(&solve, zeroguess, b, x, its));
   else PetscCall(IterateByCorrections(&solve, zeroguess, b, x, its));
   *reason = solve.reason;

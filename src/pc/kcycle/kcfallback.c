@@ -86,12 +86,11 @@ static PetscErrorCode SmootherIsChosen(const PC_KCycle *kc, KSP smoother, const 
 static PetscErrorCode ChosenByHand(PC pc, const char *why[])
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscInt   asked;
   PetscBool  automatic, chosen = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleLevelsAsked(pc, &asked));
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
   for (PetscInt l = 0; l < kc->nlevels && !chosen; l++) {
@@ -132,11 +131,10 @@ static PetscErrorCode TypeIsThere(PC pc, PetscBool *there)
 /* Why nothing can, or may, take the place of cycles; or NULL */
 static PetscErrorCode FindObstacle(PC pc, const char *why[])
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  device, symmetric, there;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(ChosenByHand(pc, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleMatOnDevice(pc->pmat, &device));
@@ -168,12 +166,11 @@ static PetscErrorCode Iterate(PC pc, MatNullSpace kernel, Vec e, PetscInt *cycle
 {
   KCycleVisit    visit = {0, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
   const PetscInt most  = *cycles;
-  PC_KCycle     *kc;
+  PC_KCycle     *kc    = KCycleOf(pc);
   Vec            r, z;
   Mat            A;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   visit.kappa = kc->kappa;
   A           = kc->found.pads ? pc->pmat : kc->plain ? kc->plain : kc->structure[0].A;
   PetscCall(VecDuplicate(e, &r));
@@ -194,16 +191,14 @@ static PetscErrorCode Iterate(PC pc, MatNullSpace kernel, Vec e, PetscInt *cycle
 /* What a few cycles leave of noise, and the last one of what was left before */
 static PetscErrorCode Measure(PC pc)
 {
-  PC_KCycle           *kc;
-  KCycleFallbackState *fallback;
+  PC_KCycle           *kc = KCycleOf(pc);
   MatNullSpace         kernel;
   Vec                  e;
   PetscReal            norm[KCYCLE_FALLBACK_CYCLES + 1];
-  PetscInt             n = KCYCLE_FALLBACK_CYCLES;
+  PetscInt             n        = KCYCLE_FALLBACK_CYCLES;
+  KCycleFallbackState *fallback = &kc->fallback;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  fallback = &kc->fallback;
   PetscCall(MatCreateVecs(pc->pmat, &e, NULL));
   PetscCall(PCKCycleGetKernel(pc, &kernel));
   PetscCall(PCKCycleFillWithNoise(pc, e));
@@ -285,11 +280,10 @@ static PetscErrorCode CreateInner(PC pc, PC *inner)
 /* The operator in MATAIJ: the program's own, or that of the finest level */
 static PetscErrorCode GiveOperator(PC pc, PC inner)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  isaij;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &isaij, MATSEQAIJ, MATMPIAIJ, ""));
   if (isaij && !kc->d) {
     PetscCall(MatDestroy(&kc->fallback.A));
@@ -305,14 +299,12 @@ static PetscErrorCode GiveOperator(PC pc, PC inner)
 /* The first time an error is none of the program's, where cycles do without */
 static PetscErrorCode SetUpInner(PC pc, PetscBool first)
 {
-  PC_KCycle     *kc;
-  PC             inner;
+  PC_KCycle     *kc = KCycleOf(pc);
   PetscErrorCode ierr;
   PetscInt       failed;
+  PC             inner = kc->fallback.pc;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  inner = kc->fallback.pc;
   PetscCall(PCSetReusePreconditioner(inner, PETSC_FALSE));
   PetscCall(GiveOperator(pc, inner));
   if (first) PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
@@ -336,12 +328,10 @@ static PetscErrorCode SetUpInner(PC pc, PetscBool first)
 /* After a measurement */
 static PetscErrorCode Decide(PC pc)
 {
-  PC_KCycle           *kc;
-  KCycleFallbackState *fallback;
+  PC_KCycle           *kc       = KCycleOf(pc);
+  KCycleFallbackState *fallback = &kc->fallback;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  fallback        = &kc->fallback;
   fallback->ahead = KCyclePolicyAhead(fallback->cycles, fallback->left, fallback->last);
   PetscCall(PetscInfo(pc, "Of noise %g is left after %" PetscInt_FMT " cycles, after %d it may be %g\n",
                       (double)fallback->left, fallback->cycles, KCYCLE_FALLBACK_AHEAD, (double)fallback->ahead));
@@ -361,14 +351,12 @@ static PetscErrorCode Decide(PC pc)
 /* At the end of a set-up: is there anything to measure, or to renew? */
 PetscErrorCode PCKCycleFallbackSetUp(PC pc)
 {
-  PC_KCycle           *kc;
-  KCycleFallbackState *fallback;
+  PC_KCycle           *kc  = KCycleOf(pc);
   const char          *why = NULL;
   PetscBool            ask;
+  KCycleFallbackState *fallback = &kc->fallback;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  fallback = &kc->fallback;
   PetscCall(FactsAsk(kc, &ask));
   if (fallback->wanted == PC_KCYCLE_FALLBACK_OFF || !ask) PetscCall(PCKCycleFallbackReset(kc));
   else {
@@ -390,11 +378,10 @@ PetscErrorCode PCKCycleFallbackSetUp(PC pc)
 /* Before a solve: what the program has chosen since set-up counts */
 PetscErrorCode PCKCycleFallbackFollow(PC pc)
 {
-  PC_KCycle  *kc;
+  PC_KCycle  *kc  = KCycleOf(pc);
   const char *why = NULL;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->fallback.pc) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FindObstacle(pc, &why));
   if (!why && kc->fallback.wanted == PC_KCYCLE_FALLBACK_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
@@ -407,12 +394,10 @@ PetscErrorCode PCKCycleFallbackFollow(PC pc)
 /* After a solve */
 PetscErrorCode PCKCycleFallbackNote(PC pc, KSP ksp)
 {
-  PC_KCycle           *kc;
-  KCycleFallbackState *fallback;
+  PC_KCycle           *kc       = KCycleOf(pc);
+  KCycleFallbackState *fallback = &kc->fallback;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  fallback = &kc->fallback;
   if (!fallback->cycles || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   if (!fallback->its) fallback->its = PetscMax(ksp->its, KCYCLE_FALLBACK_FEW);
   else if ((PetscReal)ksp->its > KCYCLE_FALLBACK_GROWN * (PetscReal)fallback->its) fallback->grown = PETSC_TRUE;
@@ -422,10 +407,9 @@ PetscErrorCode PCKCycleFallbackNote(PC pc, KSP ksp)
 /* An application in the place of a cycle. The operator is symmetric, and so is what takes its place */
 PetscErrorCode PCKCycleFallbackApply(PC pc, PetscBool transpose, Vec b, Vec x)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCyclePrepare(kc, transpose, &b));
   PetscCall(PCApply(kc->fallback.pc, b, x));
   PetscCall(PCKCycleFinish(kc, transpose, x));
@@ -434,12 +418,10 @@ PetscErrorCode PCKCycleFallbackApply(PC pc, PetscBool transpose, Vec b, Vec x)
 
 PetscErrorCode PCKCycleFallbackView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle                 *kc;
-  const KCycleFallbackState *fallback;
+  PC_KCycle                 *kc       = KCycleOf(pc);
+  const KCycleFallbackState *fallback = &kc->fallback;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  fallback = &kc->fallback;
   if (fallback->cycles) {
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "  after %" PetscInt_FMT " cycle%s %.2g of noise is left, the last one has left "
@@ -458,18 +440,6 @@ PetscErrorCode PCKCycleFallbackView(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PCView(fallback->pc, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetFallback_KCycle(PC pc, PCKCycleFallbackType which)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  kc->fallback.wanted = which;
-  if (which == PC_KCYCLE_FALLBACK_OFF) PetscCall(PCKCycleFallbackReset(kc));
-  PetscCall(PCKCycleInstall(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -509,22 +479,17 @@ static PetscErrorCode PCKCycleSetFallback_KCycle(PC pc, PCKCycleFallbackType whi
 @*/
 PetscErrorCode PCKCycleSetFallback(PC pc, PCKCycleFallbackType which)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, which, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleFallbackTypes, (int)which));
-  PetscTryMethod(pc, "PCKCycleSetFallback_C", (PC, PCKCycleFallbackType), (pc, which));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetFallback_KCycle(PC pc, PCKCycleFallbackType *which, PC *inner)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (which) *which = kc->fallback.wanted;
-  if (inner) *inner = kc->fallback.pc;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->fallback.wanted = which;
+  if (which == PC_KCYCLE_FALLBACK_OFF) PetscCall(PCKCycleFallbackReset(kc));
+  PetscCall(PCKCycleInstall(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -547,37 +512,14 @@ static PetscErrorCode PCKCycleGetFallback_KCycle(PC pc, PCKCycleFallbackType *wh
 @*/
 PetscErrorCode PCKCycleGetFallback(PC pc, PCKCycleFallbackType *which, PC *inner)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   if (which) PetscAssertPointer(which, 2);
   if (inner) PetscAssertPointer(inner, 3);
-  PetscUseMethod(pc, "PCKCycleGetFallback_C", (PC, PCKCycleFallbackType *, PC *), (pc, which, inner));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Called with the options of PCKCYCLE */
-PetscErrorCode PCKCycleFallbackSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_KCycle           *kc;
-  PCKCycleFallbackType which;
-  PetscBool            flg;
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  which = kc->fallback.wanted;
-  PetscCall(PetscOptionsEnum("-pc_kcycle_fallback", "BoomerAMG takes the place of cycles that converge too slowly",
-                             "PCKCycleSetFallback", PCKCycleFallbackTypes, (PetscEnum)which, (PetscEnum *)&which,
-                             &flg));
-  if (flg) PetscCall(PCKCycleSetFallback(pc, which));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleFallbackCompose(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetFallback_C", compose ? PCKCycleSetFallback_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetFallback_C", compose ? PCKCycleGetFallback_KCycle : NULL));
+  if (which) *which = kc->fallback.wanted;
+  if (inner) *inner = kc->fallback.pc;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

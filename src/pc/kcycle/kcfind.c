@@ -31,15 +31,13 @@ PetscErrorCode PCKCycleFoundReset(PC_KCycle *kc)
 static PetscErrorCode Search(PC pc)
 {
   MPI_Comm         comm = PetscObjectComm((PetscObject)pc->pmat);
-  PC_KCycle       *kc;
-  KCycleFound     *found;
-  KCycleNumbering *g  = NULL;
-  DM               dm = NULL;
+  PC_KCycle       *kc   = KCycleOf(pc);
+  KCycleNumbering *g    = NULL;
+  DM               dm   = NULL;
   PetscBool        same;
+  KCycleFound     *found = &kc->found;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  found = &kc->found;
   if (found->ngiven) PetscCall(KCycleNumberingGiven(pc->pmat, found->ngiven, found->given, &g));
   else PetscCall(KCycleNumberingFind(pc->pmat, &g, sizeof(found->why), found->why));
   if (g && found->dm) {
@@ -60,12 +58,11 @@ static PetscErrorCode Search(PC pc)
 /* Why the operator is not searched, or nothing */
 static PetscErrorCode WhyNotSearched(PC pc, size_t len, char why[])
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  isaij;
   PetscInt   bs;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   why[0] = 0;
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &isaij, MATSEQAIJ, MATMPIAIJ, ""));
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
@@ -80,15 +77,13 @@ static PetscErrorCode WhyNotSearched(PC pc, size_t len, char why[])
 /* The grid of an operator without a DM, or NULL. It is searched at set-up, once for each matrix and pattern */
 PetscErrorCode PCKCycleFoundGetDM(PC pc, DM *dm)
 {
-  PC_KCycle       *kc;
-  KCycleFound     *found;
+  PC_KCycle       *kc = KCycleOf(pc);
   PetscObjectId    id;
   PetscObjectState pattern, values;
+  KCycleFound     *found = &kc->found;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  found = &kc->found;
-  *dm   = NULL;
+  *dm = NULL;
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
   PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &values));
@@ -111,13 +106,12 @@ PetscErrorCode PCKCycleFoundGetDM(PC pc, DM *dm)
 /* Sizes that were given belong to a matrix without a grid; they may repeat those of a grid that there is */
 PetscErrorCode PCKCycleFoundCheckSizes(PC pc, DM dm)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc  = KCycleOf(pc);
   PetscInt   dim = 0, size[3];
   PetscBool  isda, same;
   char       sizes[64], grid[128];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   /* before set-up the program may still change its mind */
   if (!kc->found.ngiven || !kc->busy) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(
@@ -143,10 +137,9 @@ PetscErrorCode PCKCycleFoundCheckSizes(PC pc, DM dm)
    Such levels cannot have rows on other processes than the operator, and have to do without the grid then */
 PetscErrorCode PCKCycleFoundSettle(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!pc->dm || kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
   if (pc->dm != kc->found.dm || !kc->found.moved) {
     PetscCall(DMSetUp(pc->dm));
@@ -169,13 +162,12 @@ PetscErrorCode PCKCycleFoundSettle(PC pc)
 
 PetscErrorCode PCKCycleFoundView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle     *kc;
+  PC_KCycle     *kc = KCycleOf(pc);
   PetscInt       dim, size[3];
   DMBoundaryType boundary[3];
   char           sizes[64], around[32] = "";
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->found.dm || pc->dm != kc->found.dm) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDAGetInfo(kc->found.dm, &dim, &size[0], &size[1], &size[2], NULL, NULL, NULL, NULL, NULL, &boundary[0],
                         &boundary[1], &boundary[2], NULL));
@@ -190,24 +182,6 @@ PetscErrorCode PCKCycleFoundView(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  grid %s %s%s%s\n", sizes,
                                    kc->found.ngiven ? "given by -pc_kcycle_grid_sizes" : "found in the matrix", around,
                                    kc->found.moved ? ", rows moved to processes that own whole planes" : ""));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetGridSizes_KCycle(PC pc, PetscInt dim, const PetscInt sizes[])
-{
-  PC_KCycle *kc;
-  PetscBool  same;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  same = (PetscBool)(dim == kc->found.ngiven);
-  for (PetscInt d = 0; d < dim; d++) same = (PetscBool)(same && sizes[d] == kc->found.given[d]);
-  if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "The levels are set up already: call PCReset() before PCKCycleSetGridSizes()");
-  PetscCall(PetscArraycpy(kc->found.given, sizes, dim));
-  kc->found.ngiven   = dim;
-  kc->found.searched = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,6 +213,9 @@ static PetscErrorCode PCKCycleSetGridSizes_KCycle(PC pc, PetscInt dim, const Pet
 @*/
 PetscErrorCode PCKCycleSetGridSizes(PC pc, PetscInt dim, const PetscInt sizes[])
 {
+  PC_KCycle *kc;
+  PetscBool  same;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, dim, 2);
@@ -250,24 +227,15 @@ PetscErrorCode PCKCycleSetGridSizes(PC pc, PetscInt dim, const PetscInt sizes[])
                "-pc_kcycle_grid_sizes: the number of points in %c must be at least 1, not %" PetscInt_FMT,
                (int)('x' + d), sizes[d]);
   }
-  PetscTryMethod(pc, "PCKCycleSetGridSizes_C", (PC, PetscInt, const PetscInt[]), (pc, dim, sizes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetGridSizes_KCycle(PC pc, PetscInt *dim, PetscInt sizes[])
-{
-  PC_KCycle *kc;
-  PetscInt   n;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  n = kc->found.ngiven;
-  PetscCall(PetscArraycpy(sizes, kc->found.given, 3));
-  if (kc->found.dm)
-    PetscCall(DMDAGetInfo(kc->found.dm, &n, &sizes[0], &sizes[1], &sizes[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-                          NULL, NULL));
-  for (PetscInt d = n; d < 3; d++) sizes[d] = 1;
-  *dim = n;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  same = (PetscBool)(dim == kc->found.ngiven);
+  for (PetscInt d = 0; d < dim; d++) same = (PetscBool)(same && sizes[d] == kc->found.given[d]);
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleCheckSettable(pc, PETSC_FALSE, "PCKCycleSetGridSizes"));
+  PetscCall(PetscArraycpy(kc->found.given, sizes, dim));
+  kc->found.ngiven   = dim;
+  kc->found.searched = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -289,33 +257,20 @@ static PetscErrorCode PCKCycleGetGridSizes_KCycle(PC pc, PetscInt *dim, PetscInt
 @*/
 PetscErrorCode PCKCycleGetGridSizes(PC pc, PetscInt *dim, PetscInt sizes[])
 {
+  PC_KCycle *kc;
+  PetscInt   n;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(dim, 2);
   PetscAssertPointer(sizes, 3);
-  PetscUseMethod(pc, "PCKCycleGetGridSizes_C", (PC, PetscInt *, PetscInt[]), (pc, dim, sizes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Called with the options of PCKCYCLE */
-PetscErrorCode PCKCycleFoundSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PetscInt  sizes[4] = {0, 0, 0, 0}, dim = 4;
-  PetscBool flg;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsIntArray("-pc_kcycle_grid_sizes", "Sizes of the grid of a matrix without a DM",
-                                 "PCKCycleSetGridSizes", sizes, &dim, &flg));
-  if (flg) PetscCall(PCKCycleSetGridSizes(pc, dim, sizes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleFoundCompose(PC pc, PetscBool compose)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCKCycleSetGridSizes_C",
-                                       compose ? PCKCycleSetGridSizes_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCKCycleGetGridSizes_C",
-                                       compose ? PCKCycleGetGridSizes_KCycle : NULL));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  n = kc->found.ngiven;
+  PetscCall(PetscArraycpy(sizes, kc->found.given, 3));
+  if (kc->found.dm)
+    PetscCall(DMDAGetInfo(kc->found.dm, &n, &sizes[0], &sizes[1], &sizes[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+                          NULL, NULL));
+  for (PetscInt d = n; d < 3; d++) sizes[d] = 1;
+  *dim = n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

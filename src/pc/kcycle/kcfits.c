@@ -72,14 +72,13 @@ static PetscErrorCode CheckGrids(PC pc, DM of_matrix)
 PetscErrorCode PCKCycleCheckGrid(PC pc)
 {
   MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  PC_KCycle  *kc;
+  PC_KCycle  *kc   = KCycleOf(pc);
   DM          of_matrix;
   PetscInt    mine[2], all[2], first;
   PetscMPIInt rank;
   char        grid[192];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatGetDM(pc->pmat, &of_matrix));
   if (kc->levels_from != PC_KCYCLE_HIERARCHY_DM && kc->levels_from != PC_KCYCLE_HIERARCHY_GRID &&
       kc->levels_from != PC_KCYCLE_HIERARCHY_UNKNOWNS)
@@ -146,12 +145,11 @@ PetscErrorCode PCKCycleCheckAdapted(PC pc, size_t len, char why[])
 PetscErrorCode PCKCycleCheckCoarse(PC pc, size_t len, char why[])
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  finest;
   Mat        P;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleCheckAdapted(pc, len, why));
   if (!why[0] && pc->useAmat && pc->mat != pc->pmat) PetscCall(PetscSNPrintf(why, len, "-pc_use_amat"));
   for (PetscInt l = 0; mg->levels && l < mg->nlevels - 1 && !why[0]; l++) {

@@ -95,11 +95,10 @@ PetscErrorCode KCycleStructureBalanceRows(const KCycleStructure *level)
 static PetscErrorCode CheckType(PC pc)
 {
   const PCMGType type = ((PC_MG *)pc->data)->am;
-  PC_KCycle     *kc;
+  PC_KCycle     *kc   = KCycleOf(pc);
   const char    *what = NULL;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->fmg.interpolation == PC_KCYCLE_FMG_CUBIC) what = "-pc_kcycle_fmg_interpolation cubic";
   if (kc->fmg.monitor) what = "-pc_kcycle_fmg_monitor";
   for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->fmg.rhs); l++) {
@@ -114,12 +113,11 @@ static PetscErrorCode CheckType(PC pc)
 /* Collective. When it is known which levels there are, and where */
 PetscErrorCode PCKCycleFMGSetUp(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  dead[3][2];
   char       why[400];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleFMGReset(kc));
   PetscCall(CheckType(pc));
   PetscCheck(!kc->fmg.monitor || (kc->use_structure && (!kc->engine || kc->at != KCYCLE_MEMORY_DEVICE)),
@@ -147,9 +145,8 @@ PetscErrorCode PCKCycleFMGSetUp(PC pc)
 /* Can this visit be done? */
 PetscErrorCode PCKCycleFMGCheck(PC pc, const KCycleVisit *visit)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
-  KCycleCall(PCKCycleGetContext(pc, &kc));
   PetscCheck(kc->fmg.interpolation == PC_KCYCLE_FMG_LINEAR || !visit->full || !visit->transpose,
              PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "Full multigrid with cubic interpolation has no transpose: use -pc_kcycle_fmg_interpolation linear");
@@ -206,11 +203,10 @@ PetscErrorCode PCKCycleFMGLendRhs(PC_KCycle *kc, PetscBool lend)
 /* Room for who watches; run: on arrays, or NULL */
 PetscErrorCode PCKCycleFMGWatch(PC pc, KCycleRun *run)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscInt   n;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->fmg.monitor || kc->timing.at_rest) PetscFunctionReturn(PETSC_SUCCESS);
   n = KCycleStencilOf(kc->structure[0].A)->box->npoints;
   if (!kc->fmg.watched) PetscCall(PetscMalloc3(n, &kc->fmg.watched, n, &kc->fmg.kept[0], n, &kc->fmg.kept[1]));
@@ -223,13 +219,12 @@ PetscErrorCode PCKCycleFMGWatch(PC pc, KCycleRun *run)
 static PetscErrorCode Difference(PC pc, PetscInt n, const PetscScalar *x, const PetscInt *place, const PetscScalar *y,
                                  PetscReal *most)
 {
-  PC_KCycle  *kc;
+  PC_KCycle  *kc     = KCycleOf(pc);
   MPI_Comm    comm   = PetscObjectComm((PetscObject)pc);
   PetscScalar sum[2] = {0, (PetscScalar)n}, all[2] = {0, 1};
   PetscReal   mine = 0;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt i = 0; i < n; i++) sum[0] += x[place ? place[i] : i] - y[i];
   if (kc->kernel != KCYCLE_REGULAR) PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_SCALAR, MPIU_SUM, comm));
   for (PetscInt i = 0; i < n; i++)
@@ -241,14 +236,12 @@ static PetscErrorCode Difference(PC pc, PetscInt n, const PetscScalar *x, const 
 /* By how much the solution of a level differs from that of the next coarser one, at the points of that */
 static PetscErrorCode CoarserDifference(PC pc, PetscInt l, const PetscScalar *x, PetscReal *most)
 {
-  PC_KCycle            *kc;
-  const KCycleTransfer *tr;
+  PC_KCycle            *kc = KCycleOf(pc);
   const KCycleBox      *coarse;
   PetscInt             *place;
+  const KCycleTransfer *tr = KCycleTransferOf(kc->structure[kc->nstructured - 1 - l].P);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  tr     = KCycleTransferOf(kc->structure[kc->nstructured - 1 - l].P);
   coarse = tr->coarse;
   PetscCall(PetscMalloc1(coarse->npoints, &place));
   for (PetscInt i = 0; i < coarse->npoints; i++) {
@@ -266,13 +259,11 @@ static PetscErrorCode CoarserDifference(PC pc, PetscInt l, const PetscScalar *x,
    discretisation is a third of the difference to the next coarser solution */
 static PetscErrorCode Judge(PC pc, PetscInt l, const PetscScalar *x)
 {
-  PC_KCycle       *kc;
-  const KCycleBox *box;
+  PC_KCycle       *kc = KCycleOf(pc);
   PetscReal        algebraic, discretisation;
+  const KCycleBox *box = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  box = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box;
   if (!l && kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS); /* is shown there */
   if (!l) {
     PetscCall(PetscPrintf(PetscObjectComm((PetscObject)pc),
@@ -293,31 +284,16 @@ static PetscErrorCode Judge(PC pc, PetscInt l, const PetscScalar *x)
 /* x of level l: when its cycle is done (stage 0), behind two more (2); then it gets back what it was (3) */
 PetscErrorCode PCKCycleFMGSee(PC pc, PetscInt l, int stage, PetscScalar *x)
 {
-  PC_KCycle *kc;
-  PetscInt   n;
+  PC_KCycle *kc = KCycleOf(pc);
+  PetscInt   n  = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box->npoints;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  n = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box->npoints;
   if (stage == 0) PetscCall(PetscArraycpy(kc->fmg.kept[1], x, n));
   if (stage == 2) {
     PetscCall(Judge(pc, l, x));
     PetscCall(PetscArraycpy(kc->fmg.kept[0], x, n));
   }
   if (stage == 3) PetscCall(PetscArraycpy(x, kc->fmg.kept[1], n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInterpolationType interpolation)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(!kc->ready || kc->fmg.interpolation == interpolation, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_WRONGSTATE,
-             "The levels are set up already: call PCReset() before PCKCycleSetFMGInterpolation()");
-  kc->fmg.interpolation = interpolation;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -360,21 +336,17 @@ static PetscErrorCode PCKCycleSetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInter
 @*/
 PetscErrorCode PCKCycleSetFMGInterpolation(PC pc, PCKCycleFMGInterpolationType interpolation)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, interpolation, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleFMGInterpolationTypes, (int)interpolation));
-  PetscTryMethod(pc, "PCKCycleSetFMGInterpolation_C", (PC, PCKCycleFMGInterpolationType), (pc, interpolation));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInterpolationType *interpolation)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *interpolation = kc->fmg.interpolation;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(
+      KCycleCheckSettable(pc, (PetscBool)(kc->fmg.interpolation == interpolation), "PCKCycleSetFMGInterpolation"));
+  kc->fmg.interpolation = interpolation;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -395,23 +367,13 @@ static PetscErrorCode PCKCycleGetFMGInterpolation_KCycle(PC pc, PCKCycleFMGInter
 @*/
 PetscErrorCode PCKCycleGetFMGInterpolation(PC pc, PCKCycleFMGInterpolationType *interpolation)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(interpolation, 2);
-  PetscUseMethod(pc, "PCKCycleGetFMGInterpolation_C", (PC, PCKCycleFMGInterpolationType *), (pc, interpolation));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetFMGMonitor_KCycle(PC pc, PetscBool monitor)
-{
   PC_KCycle *kc;
 
   PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(interpolation, 2);
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->fmg.monitor == monitor) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->fmg.monitor = monitor;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
+  *interpolation = kc->fmg.interpolation;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -443,20 +405,17 @@ static PetscErrorCode PCKCycleSetFMGMonitor_KCycle(PC pc, PetscBool monitor)
 @*/
 PetscErrorCode PCKCycleSetFMGMonitor(PC pc, PetscBool monitor)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveBool(pc, monitor, 2);
-  PetscTryMethod(pc, "PCKCycleSetFMGMonitor_C", (PC, PetscBool), (pc, monitor));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetFMGMonitor_KCycle(PC pc, PetscBool *monitor)
-{
   PC_KCycle *kc;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *monitor = kc->fmg.monitor;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, monitor, 2);
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->fmg.monitor == monitor) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->fmg.monitor = monitor;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscCall(PCKCycleGatheredFollow(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -477,31 +436,13 @@ static PetscErrorCode PCKCycleGetFMGMonitor_KCycle(PC pc, PetscBool *monitor)
 @*/
 PetscErrorCode PCKCycleGetFMGMonitor(PC pc, PetscBool *monitor)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(monitor, 2);
-  PetscUseMethod(pc, "PCKCycleGetFMGMonitor_C", (PC, PetscBool *), (pc, monitor));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetFMGRhs_KCycle(PC pc, PetscInt l, Vec b)
-{
   PC_KCycle *kc;
 
   PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(monitor, 2);
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(!kc->ready || l < kc->nlevels - 1 + kc->gathered.below, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_OUTOFRANGE,
-             "Level %" PetscInt_FMT " is the finest one, whose right side is that of PCApply(), or there is none such",
-             l);
-  PetscCheck(!kc->ready || l >= kc->gathered.below, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "Level %" PetscInt_FMT " is on fewer processes, where right sides are restricted: use "
-             "-pc_kcycle_process_eq_limit 0",
-             l);
-  PetscCall(PetscObjectReference((PetscObject)b));
-  PetscCall(VecDestroy(&kc->fmg.rhs[l]));
-  kc->fmg.rhs[l] = b;
-  if (kc->ready) PetscCall(CheckType(pc));
+  *monitor = kc->fmg.monitor;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -529,23 +470,28 @@ static PetscErrorCode PCKCycleSetFMGRhs_KCycle(PC pc, PetscInt l, Vec b)
 @*/
 PetscErrorCode PCKCycleSetFMGRhs(PC pc, PetscInt l, Vec b)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, l, 2);
   if (b) PetscValidHeaderSpecific(b, VEC_CLASSID, 3);
   PetscCheck(l >= 0 && l < 64, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "There is no level with the number %" PetscInt_FMT, l);
-  PetscTryMethod(pc, "PCKCycleSetFMGRhs_C", (PC, PetscInt, Vec), (pc, l, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetFMGRhs_KCycle(PC pc, PetscInt l, Vec *b)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *b = kc->fmg.rhs[l];
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!kc->ready || l < kc->nlevels - 1 + kc->gathered.below, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "Level %" PetscInt_FMT " is the finest one, whose right side is that of PCApply(), or there is none such",
+             l);
+  PetscCheck(!kc->ready || l >= kc->gathered.below, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Level %" PetscInt_FMT " is on fewer processes, where right sides are restricted: use "
+             "-pc_kcycle_process_eq_limit 0",
+             l);
+  PetscCall(PetscObjectReference((PetscObject)b));
+  PetscCall(VecDestroy(&kc->fmg.rhs[l]));
+  kc->fmg.rhs[l] = b;
+  if (kc->ready) PetscCall(CheckType(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -567,12 +513,15 @@ static PetscErrorCode PCKCycleGetFMGRhs_KCycle(PC pc, PetscInt l, Vec *b)
 @*/
 PetscErrorCode PCKCycleGetFMGRhs(PC pc, PetscInt l, Vec *b)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(b, 3);
   PetscCheck(l >= 0 && l < 64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "There is no level with the number %" PetscInt_FMT, l);
-  PetscUseMethod(pc, "PCKCycleGetFMGRhs_C", (PC, PetscInt, Vec *), (pc, l, b));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *b = kc->fmg.rhs[l];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -581,42 +530,5 @@ PetscErrorCode PCKCycleFMGView(const PC_KCycle *kc, PetscViewer viewer)
   PetscFunctionBegin;
   if (kc->fmg.interpolation == PC_KCYCLE_FMG_CUBIC)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  solutions come to finer levels by cubic interpolation\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Called with the options of PCKCYCLE */
-PetscErrorCode PCKCycleFMGSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_KCycle                   *kc;
-  PCKCycleFMGInterpolationType interpolation;
-  PetscBool                    monitor, flg;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  interpolation = kc->fmg.interpolation;
-  PetscCall(PetscOptionsEnum("-pc_kcycle_fmg_interpolation", "How full multigrid takes a solution to a finer level",
-                             "PCKCycleSetFMGInterpolation", PCKCycleFMGInterpolationTypes, (PetscEnum)interpolation,
-                             (PetscEnum *)&interpolation, &flg));
-  if (flg) PetscCall(PCKCycleSetFMGInterpolation(pc, interpolation));
-  monitor = kc->fmg.monitor;
-  PetscCall(PetscOptionsBool("-pc_kcycle_fmg_monitor", "Errors of the levels of full multigrid are shown",
-                             "PCKCycleSetFMGMonitor", monitor, &monitor, &flg));
-  if (flg) PetscCall(PCKCycleSetFMGMonitor(pc, monitor));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleFMGCompose(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetFMGInterpolation_C",
-                                       compose ? PCKCycleSetFMGInterpolation_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetFMGInterpolation_C",
-                                       compose ? PCKCycleGetFMGInterpolation_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetFMGMonitor_C", compose ? PCKCycleSetFMGMonitor_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetFMGMonitor_C", compose ? PCKCycleGetFMGMonitor_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetFMGRhs_C", compose ? PCKCycleSetFMGRhs_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetFMGRhs_C", compose ? PCKCycleGetFMGRhs_KCycle : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -234,14 +234,12 @@ static PetscReal KrylovSeconds(const PC_KCycle *kc, const KCycleRoofline *roofli
    are known stay: only times are those of another precision then */
 PetscErrorCode PCKCycleForecastMake(PC pc, PetscBool known)
 {
-  PC_KCycle      *kc;
-  KCyclePredict  *predict;
+  PC_KCycle      *kc       = KCycleOf(pc);
   KCycleRoofline *roofline = NULL;
   PetscBool       automatic;
+  KCyclePredict  *predict = &kc->predict;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  predict         = &kc->predict;
   automatic       = (PetscBool)(predict->sweeps == PC_KCYCLE_SWEEPS_AUTO);
   predict->single = (PetscBool)!kc->engine->borrows;
   predict->timed  = (PetscBool)(predict->roofline && kc->at != KCYCLE_MEMORY_DEVICE);

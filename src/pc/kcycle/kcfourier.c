@@ -238,10 +238,9 @@ static PetscErrorCode TakeGathered(PC pc, const PC_KCycle *kc, PetscInt most, KC
 /* The levels for fourier.c, as many of them as it takes, and at most `most`; or why not */
 PetscErrorCode PCKCycleFourierTake(PC pc, PetscInt most, KCycleFourier *f, size_t len, char why[])
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscMemzero(f, sizeof(*f)));
   why[0] = 0;
   if (!kc->use_structure) PetscCall(PetscSNPrintf(why, len, "levels are not structured"));

@@ -22,12 +22,11 @@ static const char OwnOptions[] = "PCKCycleGatherOwnOptions_C";
 static PetscErrorCode CoarseIsChosen(PC pc, PetscBool *chosen)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  preonly, standard;
   PC         solver;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   *chosen = KCycleLevelIsTheirs(kc, 0);
   if (*chosen || !mg->levels || mg->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetPC(mg->levels[0]->smoothd, &solver));
@@ -43,12 +42,11 @@ static PetscErrorCode CoarseIsChosen(PC pc, PetscBool *chosen)
 */
 PetscErrorCode PCKCycleFixLevels(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscInt   asked, most, chosen;
   PetscBool  given, yes = PETSC_FALSE, stencil;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready || kc->finer.exists || kc->nlevels_fixed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleLevelsAsked(pc, &asked));
   given = (PetscBool)(kc->nlevels_option > 0);
@@ -66,27 +64,14 @@ PetscErrorCode PCKCycleFixLevels(PC pc)
    more than a sweep */
 PetscErrorCode PCKCycleMayGather(PC pc, PetscBool *may)
 {
-  PC_KCycle  *kc;
+  PC_KCycle  *kc = KCycleOf(pc);
   PetscMPIInt size;
   PetscBool   chosen;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCall(CoarseIsChosen(pc, &chosen));
   *may = (PetscBool)(size > 1 && !chosen && !kc->nlevels_fixed && KCycleStencilOf(kc->structure[0].A)->box->dim > 1);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* In the options of the coarsest solver */
-static PetscErrorCode CoarseTypeIsGiven(KSP coarse, PetscBool *given)
-{
-  const char *const names[] = {"-pc_type", "-redundant_pc_type"};
-
-  PetscFunctionBegin;
-  *given = PETSC_FALSE;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names) && !*given; i++)
-    PetscCall(PetscOptionsHasName(((PetscObject)coarse)->options, ((PetscObject)coarse)->prefix, names[i], given));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,23 +113,22 @@ static PetscErrorCode PCSetFromOptions_Gathered(PC gather, KCycleOptionItems Pet
 */
 PetscErrorCode PCKCycleGather(PC pc)
 {
-  KSP              coarse = ((PC_MG *)pc->data)->levels[0]->smoothd;
-  PC_KCycle       *kc;
-  KCycleStructure *level;
-  PC               gather;
-  PetscInt         rows, dim, factor;
-  PetscMPIInt      size;
-  PetscBool        given, standard;
+  const char *const types[] = {"-pc_type", "-redundant_pc_type"};
+  KSP               coarse  = ((PC_MG *)pc->data)->levels[0]->smoothd;
+  PC_KCycle        *kc      = KCycleOf(pc);
+  PC                gather;
+  PetscInt          rows, dim, factor;
+  PetscMPIInt       size;
+  PetscBool         given, standard;
+  KCycleStructure  *level = &kc->structure[kc->nstructured - 1];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  level = &kc->structure[kc->nstructured - 1];
-  dim   = KCycleStencilOf(level->A)->box->dim;
+  dim = KCycleStencilOf(level->A)->box->dim;
   PetscCall(MatGetSize(level->A, &rows, NULL));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCall(KSPGetPC(coarse, &gather));
   PetscCall(PetscObjectTypeCompare((PetscObject)gather, PCREDUNDANT, &standard));
-  PetscCall(CoarseTypeIsGiven(coarse, &given));
+  PetscCall(KCycleHasOption((PetscObject)coarse, PETSC_STATIC_ARRAY_LENGTH(types), types, &given));
   if (KCycleLevelIsTheirs(kc, 0)) given = PETSC_TRUE;
   if (level->gathers == KCYCLE_GATHERS_NOT && standard && !given && dim > 1 && size > 1 && rows > KCYCLE_MAX_REPLICATED)
     level->gathers = KCYCLE_GATHERS_LARGE;
@@ -271,11 +255,10 @@ static PetscErrorCode PCApplyTranspose_Gathered(PC gather, Vec x, Vec y)
 /* Goes on with a visit, on the vectors of the coarsest level here */
 PetscErrorCode PCKCycleGoOn(PC pc, const KCycleVisit *visit, Vec b, Vec x)
 {
-  PC_KCycle     *kc;
+  PC_KCycle     *kc = KCycleOf(pc);
   PC             gather;
   PCFailedReason reason;
 
-  KCycleCall(PCKCycleGetContext(pc, &kc));
   KCycleCall(KSPGetPC(((PC_MG *)pc->data)->levels[0]->smoothd, &gather));
   KCycleCall(Move(gather, 0, SCATTER_FORWARD, b));
   if (!visit->zeroguess) KCycleCall(Move(gather, 1, SCATTER_FORWARD, x));
@@ -298,12 +281,11 @@ PetscErrorCode PCKCycleGoOn(PC pc, const KCycleVisit *visit, Vec b, Vec x)
 PetscErrorCode PCKCycleGoOnIterating(PC pc, const KCycleStop *stop, PetscBool zeroguess, Vec b, Vec x, PetscInt *its,
                                      PCRichardsonConvergedReason *reason)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PC         gather;
   PetscInt   done[2] = {0, 0};
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(KSPGetPC(((PC_MG *)pc->data)->levels[0]->smoothd, &gather));
   PetscCall(Move(gather, 0, SCATTER_FORWARD, b));
   PetscCall(Move(gather, 1, SCATTER_FORWARD, x));
@@ -323,17 +305,16 @@ PetscErrorCode PCKCycleGoOnIterating(PC pc, const KCycleStop *stop, PetscBool ze
 /* Levels like those that end here. They have the prefix of the finer ones, and so their options */
 static PetscErrorCode ChooseGathered(PC pc, PC solver)
 {
-  PC_KCycle *kc, *inner;
+  PC_KCycle *kc = KCycleOf(pc), *inner;
   PetscBool  given;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsHasName(((PetscObject)solver)->options, ((PetscObject)solver)->prefix, "-pc_type", &given));
   if (given) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetType(solver, PCKCYCLE));
+  inner = KCycleOf(solver);
   PetscCall(PetscObjectSetOptions((PetscObject)solver, ((PetscObject)pc)->options));
   PetscCall(PCSetOptionsPrefix(solver, ((PetscObject)pc)->prefix));
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PCKCycleGetContext(solver, &inner));
   inner->structured    = kc->structured;
   inner->interpolation = kc->interpolation;
   inner->proc_eq_limit = kc->proc_eq_limit;
@@ -345,15 +326,13 @@ static PetscErrorCode ChooseGathered(PC pc, PC solver)
 /* What may change without another set-up */
 PetscErrorCode PCKCycleGatheredFollow(PC pc)
 {
-  const PCMGType type = ((PC_MG *)pc->data)->am;
-  PC_KCycle     *kc, *coarser;
-  PC             inner;
+  const PCMGType type  = ((PC_MG *)pc->data)->am;
+  PC_KCycle     *kc    = KCycleOf(pc), *coarser;
+  PC             inner = kc->gathered.pc;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  inner = kc->gathered.pc;
   if (!inner) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleGetContext(inner, &coarser));
+  coarser        = KCycleOf(inner);
   coarser->kappa = kc->kappa;
   if (((PC_MG *)inner->data)->am != type) {
     PetscCall(PCMGSetType(inner, type));
@@ -380,14 +359,13 @@ PetscErrorCode PCKCycleGatheredFollow(PC pc)
    number without the first */
 static PetscErrorCode Agree(PC pc)
 {
-  PC_KCycle  *kc, *inner;
+  PC_KCycle  *kc      = KCycleOf(pc), *inner;
   PetscMPIInt size    = 0;
   PetscInt    mine[4] = {0, 0, 0, 0}, all[4];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->gathered.pc) {
-    PetscCall(PCKCycleGetContext(kc->gathered.pc, &inner));
+    inner = KCycleOf(kc->gathered.pc);
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)kc->gathered.pc), &size));
     mine[0] = 1;
     mine[1] = inner->nlevels - 1 + inner->gathered.below;
@@ -415,13 +393,12 @@ void PCKCycleGatheredForget(PC_KCycle *kc)
 PetscErrorCode PCKCycleGatheredSetUp(PC pc)
 {
   KSP        coarse = ((PC_MG *)pc->data)->levels[0]->smoothd, inner;
-  PC_KCycle *kc;
+  PC_KCycle *kc     = KCycleOf(pc);
   PC         gather, solver;
   PetscInt   factor;
   PetscBool  gathers, ours;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PCKCycleGatheredForget(kc);
   if (!kc->use_structure || !kc->choice[0][0].chose) PetscFunctionReturn(PETSC_SUCCESS);
   if (!kc->ready) PetscCall(KSPSetFromOptions(coarse));

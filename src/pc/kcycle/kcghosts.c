@@ -48,7 +48,7 @@ static PetscInt DepthOf(const PC_KCycle *kc, const KCycleLevelParts *parts)
   PetscInt         depth, reach[2], most;
   PetscReal        owned;
 
-  if (kc->ghost_points < 0 || kc->at == KCYCLE_MEMORY_DEVICE || kc->split.level) return 0;
+  if (kc->limits.ghost_points < 0 || kc->at == KCYCLE_MEMORY_DEVICE || kc->split.level) return 0;
   if (!KCycleBoxTalks(box) || KCyclePlanesAreWhole(box) || parts->st->shape.flat) return 0;
   if (box->dim == 1) return 0; /* a plane is all of it */
   for (int i = 0; i < 2; i++) {
@@ -59,16 +59,15 @@ static PetscInt DepthOf(const PC_KCycle *kc, const KCycleLevelParts *parts)
   most  = PetscMax(reach[0], reach[1]); /* the transposed cycle has the smoothers the other way round */
   /* sweeps that are done once more going up, see KCycleSmootherUnwritten(), come before those behind coarser levels */
   depth = KCycleGhostsDepth(most, parts->smoother[0]->ops.repeats ? reach[0] + reach[1] : most);
-  return GhostPoints(box, depth, &owned) <= owned + kc->ghost_points ? depth : 0;
+  return GhostPoints(box, depth, &owned) <= owned + kc->limits.ghost_points ? depth : 0;
 }
 
 /* Collective. When it is known which levels there are, and where they live */
 PetscErrorCode PCKCycleGhostsSetUp(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt l = 1; l < kc->nlevels; l++) {
     KCycleLevelParts *parts = &kc->parts[l];
     KCycleGhosts     *ghosts;
@@ -102,28 +101,5 @@ PetscErrorCode PCKCycleGhostsDescribe(const PC_KCycle *kc, PetscInt l, size_t le
   PetscFunctionBegin;
   words[0] = 0;
   if (ghosts) PetscCall(PetscSNPrintf(words, len, " with ghost points, %" PetscInt_FMT " deep", ghosts->depth));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Called with the options of PCKCYCLE */
-PetscErrorCode PCKCycleGhostsSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_KCycle *kc;
-  PetscInt   points;
-  PetscBool  flg;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  points = kc->ghost_points;
-  PetscCall(
-      PetscOptionsInt("-pc_kcycle_ghost_points",
-                      "Ghost points that a process may have beyond as many as its own, for fused passes; -1: none",
-                      "PCKCYCLE", points, &points, &flg));
-  if (!flg || points == kc->ghost_points) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(points >= -1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_kcycle_ghost_points is a number of points, or -1 for none, not %" PetscInt_FMT, points);
-  kc->ghost_points = points;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -201,13 +201,12 @@ static void CoarsenBoundaries(const KCycleBox *box, const KCycleStructure *level
    nothing of errors along it */
 static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycleScan *scan, KCycleStructure *level)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscReal  mean[3];
   PetscBool  automatic, couples[3], broken[3];
   KCycleWas  was[3];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
   for (PetscInt d = 0; d < 3; d++) {
     couples[d] = (PetscBool)(d < box->dim && box->size[d] > 1 && scan->count[d] > 0);
@@ -282,12 +281,11 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
    where anisotropy is off, or the user chose a smoother */
 static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
 {
-  PC_KCycle  *kc;
+  PC_KCycle  *kc     = KCycleOf(pc);
   const char *prefix = ((PetscObject)pc)->prefix;
   PetscBool   type, relaxed;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->finer.exists) kc->broken = kc->finer.broken;
   else {
     PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-mg_levels_pc_type", &type));
@@ -302,14 +300,13 @@ static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
    or there is a wind */
 static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level)
 {
-  PC_KCycle          *kc;
+  PC_KCycle          *kc    = KCycleOf(pc);
   const KCycleBox    *box   = KCycleStencilOf(level->A)->box;
   const PetscBool     known = (PetscBool)(level->P != NULL);
   const KCycleScan   *scan;
   KCycleBoundaryFacts facts[3];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   /* whether there is convection is decided on the finest level; where there is none nobody asks for drift */
   if ((level == kc->structure && !kc->finer.exists) || kc->convects) PetscCall(MatStencilScanDrift(level->A, &scan));
   else PetscCall(MatStencilScan(level->A, &scan));
@@ -341,10 +338,9 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level)
    alone coarsening goes as far as it can */
 PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(LookAtLevel(pc, kc->structure));
   PetscCall(CheckAssembled(KCycleStencilOf(kc->structure[0].A)->box, kc->structure, len, why));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -353,13 +349,12 @@ PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
 /* Does a level that is to be coarsened go on on fewer processes? The first one is given as it is */
 static PetscErrorCode ChooseGathers(PC pc, KCycleStructure *level)
 {
-  PC_KCycle  *kc;
+  PC_KCycle  *kc = KCycleOf(pc);
   PetscInt    rows;
   PetscMPIInt size;
   PetscBool   may;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   level->gathers = KCYCLE_GATHERS_NOT;
   PetscCall(PCKCycleMayGather(pc, &may));
   if (!may) PetscFunctionReturn(PETSC_SUCCESS);
@@ -373,13 +368,12 @@ static PetscErrorCode ChooseGathers(PC pc, KCycleStructure *level)
 /* Is there to be a coarser level? On these processes, or on fewer of them */
 static PetscErrorCode WantsCoarser(PC pc, KCycleStructure *level, PetscBool asked, PetscBool *wants)
 {
-  PC_KCycle       *kc;
+  PC_KCycle       *kc       = KCycleOf(pc);
   const KCycleBox *box      = KCycleStencilOf(level->A)->box;
   const PetscInt   fewer    = level->factor[0] * level->factor[1] * level->factor[2];
   char             why[256] = "";
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
   *wants = (PetscBool)((asked || !KCyclePolicyIsCoarsest(box->size)) && (fewer > 1 || level->blocked) && !why[0]);
   level->gathers = KCYCLE_GATHERS_NOT;
@@ -410,12 +404,11 @@ static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *
 /* Weights of the interpolation and the coarser operator */
 static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PCKCycleInterpolationType interpolation)
 {
-  PC_KCycle       *kc;
+  PC_KCycle       *kc  = KCycleOf(pc);
   const KCycleBox *box = KCycleStencilOf(level->A)->box;
   PetscBool        neumann[6];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt d = 0; d < 3; d++) {
     for (int side = 0; side < 2; side++)
       neumann[2 * d + side] =
@@ -438,12 +431,11 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PCKCycleInterpola
 PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool asked, PetscBool exists,
                                       PetscBool *coarser, PetscBool *changed)
 {
-  PC_KCycle                *kc;
+  PC_KCycle                *kc     = KCycleOf(pc);
   KCycleStructure           before = *level;
   PCKCycleInterpolationType interpolation;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(LookAtLevel(pc, level));
   PetscCall(WantsCoarser(pc, level, asked, coarser));
   PetscCall(ChooseInterpolation(kc, level, &interpolation));

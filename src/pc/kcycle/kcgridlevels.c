@@ -46,12 +46,11 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   const char *const types[] = {MATSEQAIJ,   MATMPIAIJ,  MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ,
                                MATMPISBAIJ, MATSEQSELL, MATMPISELL, MATSTENCIL};
   PC_MG            *mg      = (PC_MG *)pc->data;
-  PC_KCycle        *kc;
-  PetscBool         fits = PETSC_FALSE;
+  PC_KCycle        *kc      = KCycleOf(pc);
+  PetscBool         fits    = PETSC_FALSE;
   PetscInt          rows, M, N, P, dof;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   why[0] = 0;
   PetscCall(KCycleBoxCheck(pc->dm, KCYCLE_BOX_MATRICES, len, why));
   if (!why[0]) PetscCall(PCKCycleCheckRatio(pc, len, why));
@@ -73,10 +72,9 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
 /* Are levels to be such? Asked once, where they are not structured */
 PetscErrorCode PCKCycleGridsChoose(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleGridsReset(kc));
   if (kc->levels_from == PC_KCYCLE_HIERARCHY_UNKNOWNS) kc->apart.use = PETSC_TRUE;
@@ -93,13 +91,12 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, cons
                                        PetscBool coarsened[])
 {
   const KCycleBox *box = &level->mesh.box;
-  PC_KCycle       *kc;
+  PC_KCycle       *kc  = KCycleOf(pc);
   PetscInt         factor[3];
   PetscBool        automatic, small = PETSC_TRUE, couples[3];
   KCycleWas        was[3];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
   for (int d = 0; d < 3; d++) {
     couples[d] = (PetscBool)(box->size[d] > 1);
@@ -180,13 +177,12 @@ static PetscErrorCode RepeatLevel(KCycleGridLevel *level)
 /* Builds levels, or renews their values; where other grids suit these, all are built anew */
 static PetscErrorCode BuildLevels(PC pc, PetscInt most)
 {
-  const PetscBool asked = (PetscBool)(most < KCYCLE_MOST);
-  PC_KCycle      *kc;
+  const PetscBool asked   = (PetscBool)(most < KCYCLE_MOST);
+  PC_KCycle      *kc      = KCycleOf(pc);
   PetscBool       changed = PETSC_FALSE;
   PetscInt        before, l;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   before = kc->ready && pc->flag != DIFFERENT_NONZERO_PATTERN ? kc->ngrids : 0;
   if (!before) {
     PetscCall(PCKCycleGridsReset(kc));
@@ -219,11 +215,10 @@ static PetscErrorCode GiveFinest(PC pc)
 {
   PC_MG     *mg   = (PC_MG *)pc->data;
   KSP        down = mg->levels[mg->nlevels - 1]->smoothd, up = mg->levels[mg->nlevels - 1]->smoothu;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  sweeps;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(
       PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &sweeps, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, ""));
   if (sweeps) PetscFunctionReturn(PETSC_SUCCESS);
@@ -258,7 +253,7 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool apart, KCycleChoice
 {
   const char *const options[] = {"-ksp_type", "-pc_type", "-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig",
                                  "-ksp_chebyshev_kind"};
-  PetscBool         chebyshev, sor, given = PETSC_FALSE;
+  PetscBool         chebyshev, sor, given;
   PetscInt          its;
   PetscMPIInt       size;
 
@@ -266,9 +261,7 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool apart, KCycleChoice
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)smoother), &size));
   PetscCall(KCycleSmootherIsFree(smoother, choice, &sor));
   PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPCHEBYSHEV, &chebyshev));
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(options) && !given; i++)
-    PetscCall(
-        PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, options[i], &given));
+  PetscCall(KCycleHasOption((PetscObject)smoother, PETSC_STATIC_ARRAY_LENGTH(options), options, &given));
   if ((size > 1 && !apart) || !sor || !chebyshev || given) PetscFunctionReturn(PETSC_SUCCESS);
   choice->chose = PETSC_TRUE;
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
@@ -282,10 +275,9 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool apart, KCycleChoice
 static PetscErrorCode GiveLevels(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleGiveOperators(pc));
   for (PetscInt l = 0; l < kc->ngrids; l++) {
     const PetscInt   number    = kc->ngrids - 1 - l;
@@ -308,11 +300,10 @@ static PetscErrorCode GiveLevels(PC pc)
 /* Builds the levels, or renews their values */
 PetscErrorCode PCKCycleGridsSetUp(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscInt   wanted;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleLevelsWanted(pc, &wanted));
   PetscCall(BuildLevels(pc, wanted));
   PetscCall(PCKCycleUseLevels(pc, kc->ngrids, wanted));
@@ -325,10 +316,9 @@ PetscErrorCode PCKCycleGridsSetUp(PC pc)
 
 PetscErrorCode PCKCycleGridsView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleUnknownsView(pc, viewer));
   for (PetscInt l = 0; l < kc->ngrids - (PetscInt)kc->apart.use; l++) {
     const KCycleGridLevel *level  = &kc->grids[l];

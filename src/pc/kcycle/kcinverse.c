@@ -37,12 +37,11 @@ static PetscErrorCode IsDefault(KSP coarse, PetscBool *is)
 /* Why the coarsest problem, of so many systems that know nothing of each other, is solved on the host; or nothing */
 static PetscErrorCode FindObstacle(PC pc, PetscInt count, const char *why[])
 {
-  PC_KCycle  *kc;
+  PC_KCycle  *kc = KCycleOf(pc);
   PetscMPIInt size;
   PetscBool   is = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCall(IsDefault(((PC_MG *)pc->data)->levels[0]->smoothd, &is));
   *why = size > 1                                                  ? "which several processes share"
@@ -52,13 +51,26 @@ static PetscErrorCode FindObstacle(PC pc, PetscInt count, const char *why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The part of the right side that no solution has: it is rounding, which factors of a singular operator make as large
+   as their pivots are small */
+PetscErrorCode KCycleCoarsestMakeConsistent(const PC_MG_Levels *coarsest, Vec b)
+{
+  Mat          A;
+  MatNullSpace kernel;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOperators(coarsest->smoothd, &A, NULL));
+  PetscCall(MatGetTransposeNullSpace(A, &kernel));
+  if (!kernel) PetscCall(MatGetNullSpace(A, &kernel));
+  if (kernel) PetscCall(MatNullSpaceRemove(kernel, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Column j of all systems: what the solver does with consistent right sides; finite becomes false with Inf and NaN */
 static PetscErrorCode Column(PC_MG_Levels *lv, PetscInt n, const KCycleInverse *inverse, PetscInt j, PetscBool *finite)
 {
   const PetscInt     size   = n / inverse->count;
   PetscScalar       *column = inverse->column + j * n;
-  Mat                A;
-  MatNullSpace       kernel;
   const PetscScalar *x;
 
   PetscFunctionBegin;
@@ -66,10 +78,7 @@ static PetscErrorCode Column(PC_MG_Levels *lv, PetscInt n, const KCycleInverse *
   for (PetscInt k = 0; k < inverse->count; k++) PetscCall(VecSetValue(lv->b, j + size * k, 1, INSERT_VALUES));
   PetscCall(VecAssemblyBegin(lv->b));
   PetscCall(VecAssemblyEnd(lv->b));
-  PetscCall(KSPGetOperators(lv->smoothd, &A, NULL));
-  PetscCall(MatGetTransposeNullSpace(A, &kernel));
-  if (!kernel) PetscCall(MatGetNullSpace(A, &kernel));
-  if (kernel) PetscCall(MatNullSpaceRemove(kernel, lv->b));
+  PetscCall(KCycleCoarsestMakeConsistent(lv, lv->b));
   PetscCall(VecZeroEntries(lv->x));
   PetscCall(KSPSolve(lv->smoothd, lv->b, lv->x));
   PetscCall(VecGetArrayRead(lv->x, &x));
@@ -85,13 +94,12 @@ static PetscErrorCode Column(PC_MG_Levels *lv, PetscInt n, const KCycleInverse *
    solver that fails does so each time that it is called, as on the host */
 PetscErrorCode PCKCycleInverseGive(PC pc, KCycleLevels *levels, PetscInt count, const char *why[])
 {
-  PC_KCycle    *kc;
+  PC_KCycle    *kc      = KCycleOf(pc);
   KCycleInverse inverse = {count, NULL};
   PetscInt      n;
   PetscBool     finite = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(FindObstacle(pc, count, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   n = kc->parts[0].st->box->npoints;
@@ -107,10 +115,9 @@ PetscErrorCode PCKCycleInverseGive(PC pc, KCycleLevels *levels, PetscInt count, 
 /* When the engine has its levels */
 PetscErrorCode PCKCycleInverseSetUp(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   kc->inverted = PETSC_FALSE;
   if (kc->at != KCYCLE_MEMORY_DEVICE || kc->split.level || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleInverseGive(pc, kc->levels, 1, &kc->notinverted));

@@ -132,10 +132,9 @@ static PetscReal Rounding(const PC_KCycle *kc, const KCycleStructure *level)
 /* The closed parts of the finest grid */
 PetscErrorCode PCKCycleClosedFind(PC pc, KCycleClosed *closed)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(KCycleClosedFind(kc->structure[0].A, Rounding(kc, &kc->structure[0]), closed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -143,14 +142,13 @@ PetscErrorCode PCKCycleClosedFind(PC pc, KCycleClosed *closed)
 /* Constants on each closed part of the coarsest grid, if the finest one may have several parts */
 PetscErrorCode PCKCycleCoarseUseParts(PC pc, Mat A, PetscBool *used)
 {
-  PC_KCycle       *kc;
+  PC_KCycle       *kc = KCycleOf(pc);
   KCycleStructure *level;
   MatNullSpace     kernel;
   PetscReal        rounding;
   KCycleClosed     closed;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   *used = PETSC_FALSE;
   if (!kc->use_structure || !kc->holes || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
   level    = &kc->structure[kc->nstructured - 1];
@@ -170,11 +168,10 @@ PetscErrorCode PCKCycleCoarseUseParts(PC pc, Mat A, PetscBool *used)
 /* KSP projects constants out of right sides and solutions of the coarsest problem */
 PetscErrorCode PCKCycleCoarseUseConstants(PC pc, Mat A)
 {
-  PC_KCycle   *kc;
+  PC_KCycle   *kc = KCycleOf(pc);
   MatNullSpace constants;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
   PetscCall(Attach(kc, A, constants, constants));
   PetscCall(MatNullSpaceDestroy(&constants));
@@ -185,14 +182,13 @@ PetscErrorCode PCKCycleCoarseUseConstants(PC pc, Mat A)
    coarsest one is regular */
 PetscErrorCode PCKCycleCoarseFindKernel(PC pc, PC factors, Mat A)
 {
-  PC_KCycle   *kc;
+  PC_KCycle   *kc = KCycleOf(pc);
   MatNullSpace nullspace, right, left;
   PetscBool    constant = PETSC_TRUE;
   PetscInt     n        = 0, M;
   PetscReal    scale;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
   if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
   if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, &n, NULL));

@@ -68,10 +68,9 @@ static PetscErrorCode NumberSolver(PC pc, KSP solver, PetscInt number, PetscBool
   char       prefix[256];
   size_t     len;
   PetscBool  begins = PETSC_FALSE, same;
-  PC_KCycle *kc;
+  PC_KCycle *kc     = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(KSPGetOptionsPrefix(solver, &own));
   PetscCall(PetscStrlen(before, &len));
   if (own && !strncmp(own, before, len)) PetscCall(PetscStrbeginswith(own + len, levels, &begins));
@@ -90,10 +89,9 @@ static PetscErrorCode RestoreLevel(PC pc, PetscInt l, int up)
 {
   PC_MG     *mg     = (PC_MG *)pc->data;
   const KSP  solver = up ? mg->levels[l]->smoothu : mg->levels[l]->smoothd;
-  PC_KCycle *kc;
+  PC_KCycle *kc     = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->choice[l][up].chose && (kc->nstructured || kc->ngrids))
     PetscCall(RestoreSolver(mg, ((PetscObject)pc)->prefix, l, solver, kc->choice[l][up].theirs[KCYCLE_ASPECT_SWEEPS]));
   kc->choice[l][up].chose = PETSC_FALSE;
@@ -106,11 +104,10 @@ static PetscErrorCode RestoreLevel(PC pc, PetscInt l, int up)
 static PetscErrorCode ForgetCoarsestGrid(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   KSP        coarse;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->nstructured || !mg->levels) PetscFunctionReturn(PETSC_SUCCESS);
   coarse = mg->levels[0]->smoothd;
   if (coarse->dm != kc->structure[kc->nstructured - 1].dm) PetscFunctionReturn(PETSC_SUCCESS);
@@ -123,10 +120,9 @@ static PetscErrorCode ForgetCoarsestGrid(PC pc)
    PC is destroyed */
 static PetscErrorCode LeaveGAMG(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->gamg || kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO || ((PetscObject)pc)->refct < 1)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleInherit(pc, PETSC_FALSE));
@@ -137,10 +133,9 @@ static PetscErrorCode LeaveGAMG(PC pc)
 PetscErrorCode PCKCycleStructuredDrop(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if ((kc->nstructured || kc->ngrids > 1) && mg->galerkin == PC_MG_GALERKIN_EXTERNAL)
     PetscCall(PCMGSetGalerkin(pc, kc->galerkin_before));
   kc->ready = PETSC_FALSE;
@@ -161,10 +156,9 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
 PetscErrorCode PCKCycleGiveOperators(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->ready || mg->galerkin != PC_MG_GALERKIN_EXTERNAL) kc->galerkin_before = mg->galerkin;
   PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_EXTERNAL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -210,10 +204,9 @@ static PetscErrorCode SmootherIsForeign(PC pc, PetscInt l, PetscBool *foreign)
 static PetscErrorCode ProgramChoseSmoothers(PC pc, PetscBool *chose)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   *chose = PETSC_FALSE;
   for (PetscInt l = 1; mg->levels && l < mg->nlevels && !*chose; l++) {
     for (int up = 0; up < 2; up++) {
@@ -232,13 +225,12 @@ static PetscErrorCode ProgramChoseSmoothers(PC pc, PetscBool *chose)
 /* Why levels cannot be structured, or nothing */
 static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_MG     *mg                                    = (PC_MG *)pc->data;
+  PC_KCycle *kc                                    = KCycleOf(pc);
   PetscBool  yes                                   = PETSC_FALSE;
   PetscErrorCode (*compute)(KSP, Mat, Mat, void *) = NULL;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   why[0] = 0;
   if (kc->levels_from != PC_KCYCLE_HIERARCHY_DM) {
     PetscCall(PetscSNPrintf(why, len, "levels do not come from a grid"));
@@ -266,12 +258,11 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
    failed, which may be of another grid, are not */
 static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
 {
-  PC_KCycle       *kc;
+  PC_KCycle       *kc = KCycleOf(pc);
   KCycleStructure *fine;
   PetscBool        is, fits, renew, moved;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleBalanceUndo(kc));
   fine   = &kc->structure[0];
   why[0] = 0;
@@ -300,10 +291,9 @@ static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
 /* Structured levels or not? The finest operator comes out as structure[0] */
 PetscErrorCode PCKCycleStructuredChoose(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->structured == PC_KCYCLE_STRUCTURED_OFF) {
     PetscCall(PetscSNPrintf(kc->general, sizeof(kc->general), "-pc_kcycle_structured off"));
     kc->use_structure = PETSC_FALSE;
@@ -325,12 +315,11 @@ PetscErrorCode PCKCycleStructuredChoose(PC pc)
 /* All coarser levels go, the finest operator stays */
 static PetscErrorCode ForgetCoarser(PC pc)
 {
-  PC_KCycle   *kc;
+  PC_KCycle   *kc = KCycleOf(pc);
   Mat          A, plain;
   PetscScalar *d;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   A         = kc->structure[0].A;
   plain     = kc->plain;
   d         = kc->d;
@@ -348,11 +337,10 @@ static PetscErrorCode ForgetCoarser(PC pc)
 /* Coarsens until the grid is small, or as often as was asked for */
 static PetscErrorCode BuildStructure(PC pc, PetscInt most)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc      = KCycleOf(pc);
   PetscBool  coarser = PETSC_TRUE, changed = PETSC_FALSE, asked, exists;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   asked  = (PetscBool)(most < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure));
   exists = (PetscBool)(kc->nstructured > 0);
   for (PetscInt l = 0; exists && coarser && !changed && l < most - 1; l++)
@@ -455,10 +443,9 @@ static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
 {
   PC_MG     *mg     = (PC_MG *)pc->data;
   KSP        coarse = mg->levels[0]->smoothd;
-  PC_KCycle *kc;
+  PC_KCycle *kc     = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatConvert(level->A, MATAIJ, kc->coarsest ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &kc->coarsest));
   PetscCall(KSPSetOperators(coarse, kc->coarsest, kc->coarsest));
   if (!kc->ready) {
@@ -492,12 +479,11 @@ static PetscErrorCode CreateHostVectors(PC pc)
 {
   PC_MG_Levels  *fine = ((PC_MG *)pc->data)->levels[((PC_MG *)pc->data)->nlevels - 1];
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  PC_KCycle     *kc;
+  PC_KCycle     *kc   = KCycleOf(pc);
   PetscInt       n;
   PetscMPIInt    size;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatGetLocalSize(kc->structure[0].A, &n, NULL));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   for (int i = 0; i < 2 && !kc->host[i]; i++) {
@@ -543,10 +529,9 @@ static void ChooseKappa(PC_KCycle *kc, const char planes[])
 PetscErrorCode PCKCycleRenewSweeps(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleSolversNotice(pc));
   for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
     const PetscInt number    = kc->nstructured - 1 - l;
@@ -565,10 +550,9 @@ PetscErrorCode PCKCycleRenewSweeps(PC pc)
 /* Where kappa has changed */
 PetscErrorCode PCKCycleFollowKappa(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->ready || !kc->use_structure || kc->several == ComeAgain(kc)) PetscFunctionReturn(PETSC_SUCCESS);
   kc->several = ComeAgain(kc);
   PetscCall(PCKCycleRenewSweeps(pc));
@@ -579,10 +563,9 @@ PetscErrorCode PCKCycleFollowKappa(PC pc)
 static PetscErrorCode GiveLevels(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleGiveOperators(pc));
   PetscCall(CreateHostVectors(pc));
   PetscCall(GiveCoarsest(pc, &kc->structure[kc->nstructured - 1]));
@@ -627,10 +610,9 @@ PetscBool KCycleLevelsAreTheirs(const PC_KCycle *kc)
 PetscErrorCode PCKCycleLevelsAsked(PC pc, PetscInt *asked)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   *asked = kc->finer.exists ? kc->finer.wanted : kc->nlevels_option;
   if (kc->finer.exists || *asked) PetscFunctionReturn(PETSC_SUCCESS);
   if (mg->levels && mg->nlevels != kc->nlevels_chosen) *asked = mg->nlevels;
@@ -640,10 +622,9 @@ PetscErrorCode PCKCycleLevelsAsked(PC pc, PetscInt *asked)
 /* The same, or that of the levels whose solvers the program has chosen, or as many as there are */
 PetscErrorCode PCKCycleLevelsWanted(PC pc, PetscInt *wanted)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleLevelsAsked(pc, wanted));
   if (!*wanted && KCycleLevelsAreTheirs(kc)) *wanted = ((PC_MG *)pc->data)->nlevels;
   if (!*wanted) *wanted = kc->nlevels_asked ? kc->nlevels_asked : (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure);
@@ -657,10 +638,9 @@ PetscErrorCode PCKCycleLevelsWanted(PC pc, PetscInt *wanted)
 PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   kc->nlevels_asked = wanted < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure) && wanted > nlevels ? wanted : 0;
   if (kc->nlevels_asked)
     PetscCall(PetscInfo(pc, "%" PetscInt_FMT " levels are wanted, the grid has %" PetscInt_FMT "\n", wanted, nlevels));
@@ -680,12 +660,11 @@ PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
    unless structured ones were asked for by name */
 static PetscErrorCode LeaveToDM(PC pc, PetscInt wanted)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscInt   most, chosen, built;
   PetscBool  stencil;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   built = kc->nstructured;
   if (kc->ready || kc->finer.exists || wanted <= built || kc->structured == PC_KCYCLE_STRUCTURED_ON ||
       kc->structure[built - 1].gathers != KCYCLE_GATHERS_NOT)
@@ -704,11 +683,10 @@ static PetscErrorCode LeaveToDM(PC pc, PetscInt wanted)
 /* Builds the levels, or renews their values. Afterwards levels may not be structured any more */
 PetscErrorCode PCKCycleStructuredSetUp(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscInt   wanted;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleLevelsWanted(pc, &wanted));
   PetscCall(PCKCycleFixLevels(pc));
   PetscCall(BuildStructure(pc, wanted));
@@ -723,11 +701,10 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
 PetscErrorCode PCKCycleSmoothersAreDistinct(PC pc, PetscBool *distinct)
 {
   PC_MG      *mg = (PC_MG *)pc->data;
-  PC_KCycle  *kc;
+  PC_KCycle  *kc = KCycleOf(pc);
   const char *prefix;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   *distinct = (PetscBool)(kc->distinct || (kc->finer.exists && kc->finer.distinct));
   for (PetscInt l = 1; mg->levels && l < mg->nlevels && !*distinct; l++) {
     PetscCall(KSPGetOptionsPrefix(mg->levels[l]->smoothu, &prefix));
@@ -740,12 +717,11 @@ PetscErrorCode PCKCycleSmoothersAreDistinct(PC pc, PetscBool *distinct)
 /* The number of vectors that span the operator's null space */
 static PetscErrorCode CountKernel(PC pc, PetscInt *nullity)
 {
-  PC_KCycle   *kc;
+  PC_KCycle   *kc = KCycleOf(pc);
   MatNullSpace nullspace;
   PetscBool    constant;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   *nullity = 1;
   if (kc->finer.exists) *nullity = kc->finer.nullity;
   if (kc->finer.exists) PetscFunctionReturn(PETSC_SUCCESS);
@@ -760,15 +736,12 @@ static PetscErrorCode CountKernel(PC pc, PetscInt *nullity)
 /* What was found on these levels, for those of the solver that goes on with their coarsest grid */
 PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
 {
-  PC_KCycle             *kc, *inner;
-  const KCycleStructure *level;
+  PC_KCycle             *kc = KCycleOf(pc), *inner = KCycleOf(solver);
   KCycleFiner           *finer;
   PetscInt               asked;
+  const KCycleStructure *level = &kc->structure[kc->nstructured - 1];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PCKCycleGetContext(solver, &inner));
-  level = &kc->structure[kc->nstructured - 1];
   finer = &inner->finer;
   PetscCall(PetscArraycpy(&finer->boundary[0][0], &level->boundary[0][0], 6));
   PetscCall(PCKCycleLevelsWanted(pc, &asked));

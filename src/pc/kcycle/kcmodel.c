@@ -18,8 +18,8 @@ PetscErrorCode PCKCycleModelReset(PC_KCycle *kc)
   for (PetscInt l = 0; l < kc->nlevels; l++) /* an error may have left clocks running */
     kc->level[l].timer.seconds[0] = kc->level[l].timer.seconds[1] = NULL;
   PetscCall(PetscFree(timing->samples));
-  timing->ready = timing->described = timing->saved = timing->at_rest = PETSC_FALSE;
-  timing->compared                                                    = 0;
+  timing->ready = timing->described = timing->at_rest = PETSC_FALSE;
+  timing->compared                                    = 0;
   timing->measured = timing->predicted = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -105,13 +105,12 @@ static PetscErrorCode DescribeSolvers(PC_MG_Levels *lv, PetscMPIInt size, KCycle
 static PetscErrorCode Describe(PC pc, KCycleModel *model)
 {
   PC_MG       *mg = (PC_MG *)pc->data;
-  PC_KCycle   *kc;
+  PC_KCycle   *kc = KCycleOf(pc);
   PetscMPIInt  size;
   KCycleModel  coarser = {0};
   const size_t bytes   = sizeof(*model->level);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   model->processes = size;
   model->nlevels   = kc->nlevels + kc->gathered.below;
@@ -142,10 +141,9 @@ static PetscErrorCode Describe(PC pc, KCycleModel *model)
 /* Cycles that are run to learn something do not count among the calls, here and on fewer processes */
 PetscErrorCode PCKCycleModelRest(PC pc, PetscBool rest)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   kc->timing.at_rest = rest;
   for (PetscInt l = 0; l < kc->nlevels; l++) {
     KCycleLevel *level = &kc->level[l];
@@ -163,10 +161,9 @@ PetscErrorCode PCKCycleModelRest(PC pc, PetscBool rest)
 /* Clocks of all levels begin anew, or are taken away */
 static PetscErrorCode SetClocks(PC pc, PetscBool on)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (on && !kc->timing.samples) PetscCall(PetscMalloc1(2 * KCYCLE_TIMES * kc->nlevels, &kc->timing.samples));
   for (PetscInt l = 0; l < kc->nlevels; l++) {
     for (int i = 0; i < 2; i++) {
@@ -185,12 +182,11 @@ static PetscErrorCode SetClocks(PC pc, PetscBool on)
 */
 static PetscErrorCode ReadClocks(PC pc, PetscReal seconds[])
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc   = KCycleOf(pc);
   MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
   PetscReal *mine, *all, number;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscMalloc2(2 * kc->nlevels + 2, &mine, 2 * kc->nlevels + 2, &all));
   mine[2 * kc->nlevels]     = 1;
   mine[2 * kc->nlevels + 1] = kc->gathered.pc ? 1 : 0;
@@ -254,13 +250,12 @@ static PetscErrorCode TimeCycles(PC pc, Vec b, Vec x, PetscInt *number, PetscRea
    have nothing to do then, and smoothers may end early */
 static PetscErrorCode Calibrate(PC pc, KCycleModel *model)
 {
-  PC_KCycle     *kc;
+  PC_KCycle     *kc = KCycleOf(pc);
   Vec            b, x;
   PetscReal     *seconds, median;
   KCycleModelSum sum = {0};
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatCreateVecs(pc->pmat, &x, &b));
   PetscCall(PCKCycleFillWithNoise(pc, x));
   PetscCall(MatMult(pc->pmat, x, b));
@@ -283,11 +278,10 @@ static PetscErrorCode Calibrate(PC pc, KCycleModel *model)
 /* After each set-up: levels may be others */
 PetscErrorCode PCKCycleModelChanged(PC pc)
 {
-  PC_KCycle  *kc;
+  PC_KCycle  *kc  = KCycleOf(pc);
   KCycleModel now = {0};
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->timing.described) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Describe(pc, &now));
   if (!KCycleModelSame(&now, &kc->timing.model)) PetscCall(PCKCycleModelReset(kc));
@@ -312,15 +306,13 @@ void PCKCycleModelCompare(PC_KCycle *kc, const KCycleVisit *visit, PetscReal sec
 static PetscErrorCode CheckType(PC pc)
 {
   const PCMGType type = ((PC_MG *)pc->data)->am;
-  PC_KCycle     *kc;
+  PC_KCycle     *kc   = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL ||
-                 (!kc->timing.calibrate && !kc->timing.save && !kc->timing.load),
+  PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL || !kc->timing.calibrate,
              PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "-pc_mg_type %s has no kappa-cycle whose time could be predicted: leave out -pc_kcycle_calibrate "
-             "(PCKCycleSetCalibrate()) and calibrations from and for files, or use -pc_mg_type multiplicative or full",
+             "(PCKCycleSetCalibrate()), or use -pc_mg_type multiplicative or full",
              type == PC_MG_ADDITIVE ? "additive" : "kaskade");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -328,19 +320,16 @@ static PetscErrorCode CheckType(PC pc)
 /* Times are known afterwards, if they were not, unless the clock could not tell them */
 PetscErrorCode PCKCycleModelCalibrate(PC pc)
 {
-  PC_KCycle    *kc;
-  KCycleTiming *timing;
+  PC_KCycle    *kc     = KCycleOf(pc);
+  KCycleTiming *timing = &kc->timing;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  timing = &kc->timing;
   PetscCall(PCKCycleEngineSettle(pc));
   if (!timing->described) PetscCall(Describe(pc, &timing->model));
   timing->described = PETSC_TRUE;
   if (timing->ready) PetscFunctionReturn(PETSC_SUCCESS);
   timing->cycles = 0;
-  if (timing->load) PetscCall(PCKCycleCalibrationLoad(pc, timing->load));
-  else PetscCall(Calibrate(pc, &timing->model));
+  PetscCall(Calibrate(pc, &timing->model));
   timing->ready = KCycleModelIsTimed(&timing->model);
   if (timing->ready) KCycleModelFit(&timing->model);
   else PetscCall(PetscInfo(pc, "No time was measured: what cycles take is not known\n"));
@@ -350,23 +339,14 @@ PetscErrorCode PCKCycleModelCalibrate(PC pc)
 /* Where times are wanted and not known. For levels of finer ones that is done there */
 PetscErrorCode PCKCycleModelSetUp(PC pc)
 {
-  PC_KCycle    *kc;
-  KCycleTiming *timing;
+  PC_KCycle    *kc     = KCycleOf(pc);
+  KCycleTiming *timing = &kc->timing;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  timing = &kc->timing;
   if (kc->finer.exists || kc->failure[0] || !kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CheckType(pc));
   PetscCall(PCKCycleSplitSetUp(pc));
-  /* a file may be for the precision of the first solve */
-  if (kc->waits && kc->busy && timing->load) PetscFunctionReturn(PETSC_SUCCESS);
-  if (timing->calibrate || timing->save || timing->load) PetscCall(PCKCycleModelCalibrate(pc));
-  PetscCheck(timing->ready || !timing->save, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "Cycles take no time that the clock can tell, so there is no calibration to write: leave out "
-             "-pc_kcycle_calibration_save (PCKCycleSetCalibrationSave())");
-  if (timing->save && !timing->saved) PetscCall(PCKCycleCalibrationSave(pc, timing->save));
-  timing->saved = PETSC_TRUE;
+  if (timing->calibrate) PetscCall(PCKCycleModelCalibrate(pc));
   PetscCall(PCKCycleAutoSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,18 +9,6 @@ PetscReal PCKCycleOvercorrectFactor(const PC_KCycle *kc, PetscInt l)
   return l == kc->nlevels - 1 && !kc->finer.exists ? kc->overcorrect : 1;
 }
 
-static PetscErrorCode PCKCycleSetOvercorrect_KCycle(PC pc, PetscReal factor)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->overcorrect == factor) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->overcorrect = factor;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
   PCKCycleSetOvercorrect - Sets a factor of the correction that the finest level gets from the coarser ones.
 
@@ -50,22 +38,18 @@ static PetscErrorCode PCKCycleSetOvercorrect_KCycle(PC pc, PetscReal factor)
 @*/
 PetscErrorCode PCKCycleSetOvercorrect(PC pc, PetscReal factor)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveReal(pc, factor, 2);
   PetscCheck(factor > 0 && factor < 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_kcycle_overcorrect is a number between 0 and 2, such as 1.06, not %g", (double)factor);
-  PetscTryMethod(pc, "PCKCycleSetOvercorrect_C", (PC, PetscReal), (pc, factor));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetOvercorrect_KCycle(PC pc, PetscReal *factor)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *factor = kc->overcorrect;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->overcorrect == factor) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->overcorrect = factor;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,10 +70,13 @@ static PetscErrorCode PCKCycleGetOvercorrect_KCycle(PC pc, PetscReal *factor)
 @*/
 PetscErrorCode PCKCycleGetOvercorrect(PC pc, PetscReal *factor)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(factor, 2);
-  PetscUseMethod(pc, "PCKCycleGetOvercorrect_C", (PC, PetscReal *), (pc, factor));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  *factor = kc->overcorrect;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,31 +86,5 @@ PetscErrorCode PCKCycleOvercorrectView(const PC_KCycle *kc, PetscViewer viewer)
   if (kc->nlevels > 1 && PCKCycleOvercorrectFactor(kc, kc->nlevels - 1) != 1)
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "  corrections from coarser levels to the finest one are multiplied by %g\n", (double)kc->overcorrect));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Called with the options of PCKCYCLE */
-PetscErrorCode PCKCycleOvercorrectSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_KCycle *kc;
-  PetscReal  factor;
-  PetscBool  flg;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  factor = kc->overcorrect;
-  PetscCall(PetscOptionsReal("-pc_kcycle_overcorrect", "Factor of corrections from coarser levels to the finest one",
-                             "PCKCycleSetOvercorrect", factor, &factor, &flg));
-  if (flg) PetscCall(PCKCycleSetOvercorrect(pc, factor));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleOvercorrectCompose(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetOvercorrect_C", compose ? PCKCycleSetOvercorrect_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetOvercorrect_C", compose ? PCKCycleGetOvercorrect_KCycle : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -194,7 +194,7 @@ static PetscErrorCode Multiply(Mat A, PetscErrorCode (*multiply)(Mat, Vec, Vec),
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pc));
-  PetscCall(PCKCycleGetContext(pc, &kc));
+  kc = KCycleOf(pc);
   PetscCall(PCKCyclePadsBorrow(kc, x, y, PETSC_TRUE, &padded));
   ierr = (*multiply)(kc->plain ? kc->plain : kc->structure[0].A, kc->host[0], kc->host[1]);
   PetscCall(PCKCyclePadsReturn(kc, padded, y));
@@ -219,11 +219,10 @@ static PetscErrorCode MatMultTranspose_Pads(Mat A, Vec x, Vec y)
 /* The stencil as the operator of KSP's own products, kept with the grid */
 PetscErrorCode PCKCyclePadsGetOperator(PC pc, Mat *A)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscInt   n;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->found.product) {
     PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
     PetscCall(MatCreateShell(PetscObjectComm((PetscObject)pc), n, n, PETSC_DETERMINE, PETSC_DETERMINE, pc,

@@ -35,7 +35,7 @@ static PetscErrorCode FindSplit(PC_KCycle *kc, size_t len, char why[])
       kc->split.level = l;
       PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT ": cycles are faster so", l + kc->gathered.below));
     }
-    if (KCycleBoxGlobalRows(kc->parts[l].st->box) < kc->host_below) {
+    if (KCycleBoxGlobalRows(kc->parts[l].st->box) < kc->limits.host_below) {
       kc->split.level = l;
       PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT ": it has fewer unknowns than -pc_kcycle_host_below",
                               l + kc->gathered.below));
@@ -55,11 +55,10 @@ static PetscErrorCode FindSplit(PC_KCycle *kc, size_t len, char why[])
 /* When it is known which levels there are */
 PetscErrorCode PCKCyclePlaceChoose(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   char       keeps[400];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   kc->at          = PCKCycleCounts(kc) ? KCYCLE_MEMORY_COUNTED : KCYCLE_MEMORY_HOST;
   kc->onhost[0]   = 0;
   kc->split.level = 0;
@@ -86,15 +85,12 @@ PetscErrorCode PCKCyclePlaceChoose(PC pc)
 /* The engine, or one on the device and one on the host, which computes in PETSc's numbers */
 PetscErrorCode PCKCyclePlaceCreateLevels(PC pc, PetscReal scale)
 {
-  MPI_Comm     comm = PetscObjectComm((PetscObject)pc);
-  PC_KCycle   *kc;
-  KCycleSplit *split;
-  PetscInt     n;
+  MPI_Comm     comm  = PetscObjectComm((PetscObject)pc);
+  PC_KCycle   *kc    = KCycleOf(pc);
+  KCycleSplit *split = &kc->split;
+  PetscInt     n     = kc->nlevels - split->level;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  split = &kc->split;
-  n     = kc->nlevels - split->level;
   if (!split->level) {
     PetscCall((*kc->engine->create)(comm, kc->at, n, kc->parts, scale, &kc->levels));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -113,11 +109,10 @@ PetscErrorCode PCKCyclePlaceCreateLevels(PC pc, PetscReal scale)
 /* The solver has shown its vectors */
 PetscErrorCode PCKCyclePlaceFollow(PC pc)
 {
-  PC_KCycle        *kc;
+  PC_KCycle        *kc = KCycleOf(pc);
   KCycleMemorySpace at;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->engine) PetscFunctionReturn(PETSC_SUCCESS);
   at = kc->at;
   PetscCall(PCKCyclePlaceChoose(pc));
@@ -190,11 +185,10 @@ PetscErrorCode PCKCyclePlaceRun(PC_KCycle *kc, const KCycleRun *run, Vec b, Vec 
 /* What it costs that the solver's vectors are on a device and the levels on the host, or the other way round */
 PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  product;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->engine && kc->at == KCYCLE_MEMORY_DEVICE) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels on the device, set up on the host%s\n",
                                      kc->device ? "" : ": vectors are copied 2 times a cycle"));
@@ -211,9 +205,7 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
       PetscCall(
           PetscViewerASCIIPrintf(viewer, "    on the host: the solver of the coarsest problem, %s\n", kc->notinverted));
     PetscCall(PCKCycleSplitView(kc, viewer));
-    PetscCall(PCKCycleOverlapView(kc, viewer));
-    PetscCall(PCKCycleBlockView(pc, viewer));
-    PetscCall(PCKCycleGraphView(pc, viewer));
+    PetscCall(PCKCycleLaunchesView(pc, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!kc->device) PetscFunctionReturn(PETSC_SUCCESS);
@@ -221,19 +213,6 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels on the host: vectors are copied 2 times a cycle%s\n",
                                    product ? "" : ", and 2 times a product with the operator"));
   if (kc->onhost[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "    not on the device: %s\n", kc->onhost));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Levels that are there move at once */
-static PetscErrorCode PCKCycleSetPlace_KCycle(PC pc, PCKCyclePlaceType place)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->place == place) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->place = place;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -262,26 +241,22 @@ static PetscErrorCode PCKCycleSetPlace_KCycle(PC pc, PCKCyclePlaceType place)
 
   `PC_KCYCLE_PLACE_DEVICE` is an error where that cannot be.
 
-.seealso: `PCKCYCLE`, `PCKCycleGetPlace()`, `PCKCycleSetHostBelow()`, `PCKCycleSetGraph()`, `PCKCycleSetPrecision()`,
-  `PCRELAX`
+.seealso: `PCKCYCLE`, `PCKCycleGetPlace()`, `PCKCycleSetPrecision()`, `PCRELAX`
 @*/
 PetscErrorCode PCKCycleSetPlace(PC pc, PCKCyclePlaceType place)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, place, 2);
-  PetscCall(KCycleCheckChoice(pc, PCKCyclePlaceTypes, (int)place));
-  PetscTryMethod(pc, "PCKCycleSetPlace_C", (PC, PCKCyclePlaceType), (pc, place));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetPlace_KCycle(PC pc, PCKCyclePlaceType *place)
 {
   PC_KCycle *kc;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *place = kc->place;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, place, 2);
+  PetscCall(KCycleCheckChoice(pc, PCKCyclePlaceTypes, (int)place));
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  /* Levels that are there move at once */
+  if (kc->place == place) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->place = place;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -302,35 +277,12 @@ static PetscErrorCode PCKCycleGetPlace_KCycle(PC pc, PCKCyclePlaceType *place)
 @*/
 PetscErrorCode PCKCycleGetPlace(PC pc, PCKCyclePlaceType *place)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(place, 2);
-  PetscUseMethod(pc, "PCKCycleGetPlace_C", (PC, PCKCyclePlaceType *), (pc, place));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Called with the options of PCKCYCLE */
-PetscErrorCode PCKCyclePlaceSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_KCycle        *kc;
-  PCKCyclePlaceType place;
-  PetscBool         flg;
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  place = kc->place;
-  PetscCall(PetscOptionsEnum("-pc_kcycle_place", "Where structured levels live", "PCKCycleSetPlace", PCKCyclePlaceTypes,
-                             (PetscEnum)place, (PetscEnum *)&place, &flg));
-  if (flg) PetscCall(PCKCycleSetPlace(pc, place));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCyclePlaceCompose(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetPlace_C", compose ? PCKCycleSetPlace_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetPlace_C", compose ? PCKCycleGetPlace_KCycle : NULL));
+  *place = kc->place;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

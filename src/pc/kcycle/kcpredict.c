@@ -26,10 +26,9 @@ PetscErrorCode PCKCyclePredictReset(PC_KCycle *kc)
 /* Whose number of sweeps is not chosen here: what there is in the place of that, or empty */
 static PetscErrorCode Others(PC pc, size_t len, char what[])
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   what[0] = 0;
   if (!kc->use_structure)
     PetscCall(PetscSNPrintf(what, len, "levels are not structured%s%s", kc->general[0] ? ": " : "", kc->general));
@@ -53,10 +52,9 @@ static PetscErrorCode Others(PC pc, size_t len, char what[])
 /* Takes the number of sweeps that was chosen */
 static PetscErrorCode Use(PC pc, PetscInt nu)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->predict.chosen == nu) PetscFunctionReturn(PETSC_SUCCESS);
   kc->predict.chosen = nu;
   PetscCall(PCKCycleRenewSweeps(pc));
@@ -68,11 +66,10 @@ static PetscErrorCode Use(PC pc, PetscInt nu)
    have more sweeps */
 static PetscErrorCode Analyse(PC pc, KCycleFourier *f)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscInt   most;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   most = kc->nstructured && KCycleStencilOf(kc->structure[0].A)->box->dim == 3 ? 2 : KCYCLE_FOURIER_LEVELS;
   PetscCall(PCKCycleFourierTake(pc, most, f, sizeof(kc->predict.why), kc->predict.why));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,14 +78,12 @@ static PetscErrorCode Analyse(PC pc, KCycleFourier *f)
 /* Looks at the levels, if they are others than at the last time. Chosen sweeps are for these */
 static PetscErrorCode Look(PC pc)
 {
-  PC_KCycle     *kc;
-  KCyclePredict *predict;
+  PC_KCycle     *kc = KCycleOf(pc);
   KCycleFourier  now;
   char           what[448];
+  KCyclePredict *predict = &kc->predict;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  predict = &kc->predict;
   if (predict->sweeps) PetscCall(Others(pc, sizeof(what), what));
   PetscCheck(predict->sweeps <= 0 || !what[0], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "-pc_kcycle_sweeps %" PetscInt_FMT
@@ -114,12 +109,10 @@ static PetscErrorCode Look(PC pc)
 /* After set-up, and before a solve where options have changed since */
 PetscErrorCode PCKCyclePredictSetUp(PC pc)
 {
-  PC_KCycle     *kc;
-  KCyclePredict *predict;
+  PC_KCycle     *kc      = KCycleOf(pc);
+  KCyclePredict *predict = &kc->predict;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  predict = &kc->predict;
   if (kc->finer.exists || kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
   predict->why[0] = 0;
   predict->its    = 0;
@@ -136,13 +129,11 @@ PetscErrorCode PCKCyclePredictSetUp(PC pc)
 /* The solver is known now */
 PetscErrorCode PCKCyclePredictBegin(PC pc, KSP ksp)
 {
-  PC_KCycle     *kc;
-  KCyclePredict *predict;
+  PC_KCycle     *kc = KCycleOf(pc);
   PetscBool      alone;
+  KCyclePredict *predict = &kc->predict;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  predict = &kc->predict;
   if (!kc->ready || kc->finer.exists || (!predict->sweeps && !predict->file)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &alone));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPKCG, &predict->kcg));
@@ -162,14 +153,12 @@ PetscErrorCode PCKCyclePredictBegin(PC pc, KSP ksp)
 PetscErrorCode PCKCyclePredictEnd(PC pc, KSP ksp, Vec b, Vec x)
 {
   const PetscLogDouble now = MPI_Wtime();
-  PC_KCycle           *kc;
-  KCyclePredict       *predict;
+  PC_KCycle           *kc  = KCycleOf(pc);
   PetscReal            norm[2];
   Vec                  r;
+  KCyclePredict       *predict = &kc->predict;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  predict = &kc->predict;
   if (!predict->n || kc->failure[0] || kc->fallback.pc || !ksp->guess_zero || ksp->transpose_solve ||
       ksp->reason <= 0 || !ksp->its)
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,13 +228,11 @@ static PetscErrorCode ViewMeasured(const KCyclePredict *predict, PetscViewer vie
 
 PetscErrorCode PCKCyclePredictView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle           *kc;
-  const KCyclePredict *predict;
+  PC_KCycle           *kc = KCycleOf(pc);
   PetscBool            automatic;
+  const KCyclePredict *predict = &kc->predict;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  predict   = &kc->predict;
   automatic = (PetscBool)(predict->sweeps == PC_KCYCLE_SWEEPS_AUTO);
   if (kc->finer.exists) PetscFunctionReturn(PETSC_SUCCESS);
   if (predict->sweeps > 0)
@@ -261,25 +248,6 @@ PetscErrorCode PCKCyclePredictView(PC pc, PetscViewer viewer)
                                    predict->timed ? predict->file : "ratios of no machine"));
   for (PetscInt i = 0; i < predict->n; i++) PetscCall(ViewForecast(kc, &predict->forecast[i], viewer));
   PetscCall(ViewMeasured(predict, viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetSweeps_KCycle(PC pc, PetscInt sweeps)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->predict.sweeps == sweeps) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->predict.sweeps = sweeps;
-  kc->predict.chosen = 0;
-  PetscCall(PCKCyclePredictReset(kc));
-  if (!kc->ready || kc->busy || kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->use_structure) {
-    PetscCall(PCKCycleRenewSweeps(pc));
-    PetscCall(PCKCycleGatheredFollow(pc));
-  }
-  PetscCall(PCKCyclePredictSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -319,23 +287,26 @@ static PetscErrorCode PCKCycleSetSweeps_KCycle(PC pc, PetscInt sweeps)
 @*/
 PetscErrorCode PCKCycleSetSweeps(PC pc, PetscInt sweeps)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, sweeps, 2);
   PetscCheck((sweeps > 0 && sweeps <= 1000) || sweeps == PC_KCYCLE_SWEEPS_AUTO || sweeps == PC_KCYCLE_SWEEPS_DEFAULT,
              PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_kcycle_sweeps must be a whole number from 1 to 1000, or auto, not %" PetscInt_FMT, sweeps);
-  PetscTryMethod(pc, "PCKCycleSetSweeps_C", (PC, PetscInt), (pc, sweeps));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetSweeps_KCycle(PC pc, PetscInt *sweeps)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *sweeps = kc->predict.sweeps == PC_KCYCLE_SWEEPS_AUTO && kc->predict.chosen ? kc->predict.chosen : kc->predict.sweeps;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->predict.sweeps == sweeps) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->predict.sweeps = sweeps;
+  kc->predict.chosen = 0;
+  PetscCall(PCKCyclePredictReset(kc));
+  if (!kc->ready || kc->busy || kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->use_structure) {
+    PetscCall(PCKCycleRenewSweeps(pc));
+    PetscCall(PCKCycleGatheredFollow(pc));
+  }
+  PetscCall(PCKCyclePredictSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -357,32 +328,13 @@ static PetscErrorCode PCKCycleGetSweeps_KCycle(PC pc, PetscInt *sweeps)
 @*/
 PetscErrorCode PCKCycleGetSweeps(PC pc, PetscInt *sweeps)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(sweeps, 2);
-  PetscUseMethod(pc, "PCKCycleGetSweeps_C", (PC, PetscInt *), (pc, sweeps));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCyclePredictFactor_KCycle(PC pc, PetscReal *factor)
-{
-  PC_KCycle     *kc;
-  KCycleFourier *f;
-  PetscBool      sound = PETSC_FALSE;
-  char           why[128];
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
-             "The factor of a cycle can be predicted after PCSetUp()");
-  PetscCall(PetscNew(&f));
-  PetscCall(PCKCycleFourierTake(pc, KCYCLE_FOURIER_LEVELS, f, sizeof(why), why));
-  if (!why[0]) sound = KCycleFourierFactor(f, factor);
-  PetscCall(PetscFree(f));
-  PetscCheck(!why[0], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "The factor of a cycle is predicted for structured levels with constant coefficients, and here %s", why);
-  PetscCheck(sound, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "The factor of a cycle cannot be predicted: an operator is singular at a frequency");
+  *sweeps = kc->predict.sweeps == PC_KCYCLE_SWEEPS_AUTO && kc->predict.chosen ? kc->predict.chosen : kc->predict.sweeps;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -410,53 +362,24 @@ static PetscErrorCode PCKCyclePredictFactor_KCycle(PC pc, PetscReal *factor)
 @*/
 PetscErrorCode PCKCyclePredictFactor(PC pc, PetscReal *factor)
 {
+  PC_KCycle     *kc;
+  KCycleFourier *f;
+  PetscBool      sound = PETSC_FALSE;
+  char           why[128];
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(factor, 2);
-  PetscUseMethod(pc, "PCKCyclePredictFactor_C", (PC, PetscReal *), (pc, factor));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* false: not a number from 1 on */
-static PetscBool Parse(const char text[], PetscInt *sweeps)
-{
-  char *end;
-  long  number = strtol(text, &end, 10);
-
-  if (end == text || *end || number < 1 || number > 1000) return PETSC_FALSE;
-  *sweeps = (PetscInt)number;
-  return PETSC_TRUE;
-}
-
-PetscErrorCode PCKCyclePredictSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_KCycle *kc;
-  PetscBool  flg, automatic;
-  PetscInt   sweeps   = PC_KCYCLE_SWEEPS_AUTO;
-  char       text[32] = "usual";
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->predict.sweeps == PC_KCYCLE_SWEEPS_AUTO) PetscCall(PetscStrncpy(text, "auto", sizeof(text)));
-  else if (kc->predict.sweeps) PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT, kc->predict.sweeps));
-  PetscCall(PetscOptionsString("-pc_kcycle_sweeps",
-                               "Sweeps on the finest structured level on each side: 1, 2, 3, ..., auto",
-                               "PCKCycleSetSweeps", text, text, sizeof(text), &flg));
-  if (!flg) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrcmp(text, "auto", &automatic));
-  PetscCheck(automatic || Parse(text, &sweeps), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_kcycle_sweeps must be a whole number from 1 to 1000, or auto, not \"%s\"", text);
-  PetscCall(PCKCycleSetSweeps(pc, sweeps));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCyclePredictCompose(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetSweeps_C", compose ? PCKCycleSetSweeps_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetSweeps_C", compose ? PCKCycleGetSweeps_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCyclePredictFactor_C", compose ? PCKCyclePredictFactor_KCycle : NULL));
+  PetscCheck(kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
+             "The factor of a cycle can be predicted after PCSetUp()");
+  PetscCall(PetscNew(&f));
+  PetscCall(PCKCycleFourierTake(pc, KCYCLE_FOURIER_LEVELS, f, sizeof(why), why));
+  if (!why[0]) sound = KCycleFourierFactor(f, factor);
+  PetscCall(PetscFree(f));
+  PetscCheck(!why[0], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The factor of a cycle is predicted for structured levels with constant coefficients, and here %s", why);
+  PetscCheck(sound, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The factor of a cycle cannot be predicted: an operator is singular at a frequency");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -69,10 +69,9 @@ void PCKCycleProfileStop(PC_KCycle *kc, PetscInt cycles)
    the one that ends here the way to them */
 static PetscErrorCode AddRows(PC pc, Row (*rows)[KCYCLE_NUM_ROWS])
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt l = 0; l < kc->nlevels; l++) {
     const KCycleProfile *profile = &kc->level[l].profile;
 
@@ -94,13 +93,12 @@ static PetscErrorCode AddRows(PC pc, Row (*rows)[KCYCLE_NUM_ROWS])
 static PetscErrorCode Collect(PC pc, Row (*all)[KCYCLE_NUM_ROWS], double *seconds)
 {
   MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  PC_KCycle  *kc;
+  PC_KCycle  *kc   = KCycleOf(pc);
   PetscMPIInt size;
   Row(*mine)[KCYCLE_NUM_ROWS];
   double total;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscCalloc1(MOST, &mine));
   PetscCall(AddRows(pc, mine));
@@ -167,12 +165,11 @@ static PetscErrorCode ShowHead(const PC_KCycle *kc, double total, double sum, Pe
 
 static PetscErrorCode Show(PC pc, PetscBool csv, PetscViewer viewer)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   Row(*all)[KCYCLE_NUM_ROWS];
   double total, sum = 0;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscMalloc1(MOST, &all));
   PetscCall(Collect(pc, all, &total));
   for (PetscInt l = 0; l < MOST; l++) {
@@ -194,10 +191,9 @@ static PetscErrorCode Show(PC pc, PetscBool csv, PetscViewer viewer)
 /* With -ksp_view */
 PetscErrorCode PCKCycleProfileShow(PC pc, PetscViewer viewer)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->profiling.wanted && kc->profiling.cycles && !kc->finer.exists) PetscCall(Show(pc, PETSC_FALSE, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -206,11 +202,10 @@ PetscErrorCode PCKCycleProfileShow(PC pc, PetscViewer viewer)
 PetscErrorCode PCKCycleProfileFinish(PC pc)
 {
   MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  PC_KCycle  *kc;
+  PC_KCycle  *kc   = KCycleOf(pc);
   PetscViewer viewer;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->profiling.wanted || !kc->profiling.shown || !kc->profiling.cycles || kc->finer.exists)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerCreate(comm, &viewer));
@@ -220,20 +215,6 @@ PetscErrorCode PCKCycleProfileFinish(PC pc)
   PetscCall(Show(pc, kc->profiling.csv, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCall(PCKCycleProfileReset(kc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetProfile_KCycle(PC pc, PetscBool profile)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->profiling.wanted == profile) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->profiling.wanted = profile;
-  PetscCall(PCKCycleProfileReset(kc));
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -273,20 +254,18 @@ static PetscErrorCode PCKCycleSetProfile_KCycle(PC pc, PetscBool profile)
 @*/
 PetscErrorCode PCKCycleSetProfile(PC pc, PetscBool profile)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveBool(pc, profile, 2);
-  PetscTryMethod(pc, "PCKCycleSetProfile_C", (PC, PetscBool), (pc, profile));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetProfile_KCycle(PC pc, PetscBool *profile)
-{
   PC_KCycle *kc;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *profile = kc->profiling.wanted;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, profile, 2);
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->profiling.wanted == profile) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->profiling.wanted = profile;
+  PetscCall(PCKCycleProfileReset(kc));
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscCall(PCKCycleGatheredFollow(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -307,27 +286,13 @@ static PetscErrorCode PCKCycleGetProfile_KCycle(PC pc, PetscBool *profile)
 @*/
 PetscErrorCode PCKCycleGetProfile(PC pc, PetscBool *profile)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(profile, 2);
-  PetscUseMethod(pc, "PCKCycleGetProfile_C", (PC, PetscBool *), (pc, profile));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleViewProfile_KCycle(PC pc, PetscViewer viewer)
-{
-  PC_KCycle        *kc;
-  PetscViewerFormat format;
-  PetscBool         isascii;
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(kc->profiling.wanted, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
-             "Nothing is timed: use -pc_kcycle_profile (PCKCycleSetProfile()) before the solve");
-  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &isascii));
-  PetscCheck(isascii, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "A profile is text, for an ASCII viewer");
-  PetscCall(PetscViewerGetFormat(viewer, &format));
-  PetscCall(Show(pc, (PetscBool)(format == PETSC_VIEWER_ASCII_CSV), viewer));
+  *profile = kc->profiling.wanted;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -349,69 +314,19 @@ static PetscErrorCode PCKCycleViewProfile_KCycle(PC pc, PetscViewer viewer)
 @*/
 PetscErrorCode PCKCycleViewProfile(PC pc, PetscViewer viewer)
 {
+  PC_KCycle        *kc;
+  PetscViewerFormat format;
+  PetscBool         isascii;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidHeaderSpecific(viewer, PETSC_VIEWER_CLASSID, 2);
-  PetscUseMethod(pc, "PCKCycleViewProfile_C", (PC, PetscViewer), (pc, viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* [ascii]:file[:ascii_csv][:append], or a file alone, or nothing: the screen */
-static PetscErrorCode ReadPlace(PC pc, char text[], KCycleProfiling *p)
-{
-  char     *part[4] = {text, NULL, NULL, NULL};
-  PetscBool is;
-  size_t    n = 1;
-
-  PetscFunctionBegin;
-  for (char *c = text; *c && n < 4; c++) {
-    if (*c != ':') continue;
-    *c        = 0;
-    part[n++] = c + 1;
-  }
-  PetscCall(PetscStrcmp(part[0], "ascii", &is));
-  PetscCheck(is || !part[0][0] || n == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
-             "-pc_kcycle_profile is shown by an ASCII viewer, as ascii:file.csv says, not by \"%s\"", part[0]);
-  PetscCall(PetscFree(p->file));
-  if (n > 1 && part[1][0]) PetscCall(PetscStrallocpy(part[1], &p->file));
-  if (n == 1 && !is && part[0][0]) PetscCall(PetscStrallocpy(part[0], &p->file));
-  p->csv = p->append = PETSC_FALSE;
-  if (p->file) PetscCall(PetscStrendswith(p->file, ".csv", &p->csv));
-  for (size_t i = 2; i < n; i++) {
-    PetscCall(PetscStrcmp(part[i], "ascii_csv", &is));
-    if (is) p->csv = PETSC_TRUE;
-    else PetscCall(PetscStrcmp(part[i], "append", &p->append));
-    PetscCheck(is || p->append || !part[i][0], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
-               "-pc_kcycle_profile has ascii_csv or append behind the name of the file, not \"%s\"", part[i]);
-  }
-  p->shown = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Called with the options of PCKCYCLE */
-PetscErrorCode PCKCycleProfileSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_KCycle *kc;
-  PetscBool  flg;
-  char       text[PETSC_MAX_PATH_LEN] = "";
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PetscOptionsString("-pc_kcycle_profile", "Time of each component on each level: ascii:file.csv, or nothing",
-                               "PCKCycleSetProfile", text, text, sizeof(text), &flg));
-  if (!flg) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ReadPlace(pc, text, &kc->profiling));
-  PetscCall(PCKCycleSetProfile(pc, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleProfileCompose(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetProfile_C", compose ? PCKCycleSetProfile_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetProfile_C", compose ? PCKCycleGetProfile_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleViewProfile_C", compose ? PCKCycleViewProfile_KCycle : NULL));
+  PetscCheck(kc->profiling.wanted, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
+             "Nothing is timed: use -pc_kcycle_profile (PCKCycleSetProfile()) before the solve");
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &isascii));
+  PetscCheck(isascii, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "A profile is text, for an ASCII viewer");
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  PetscCall(Show(pc, (PetscBool)(format == PETSC_VIEWER_ASCII_CSV), viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

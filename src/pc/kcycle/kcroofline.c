@@ -18,6 +18,28 @@
 
 static const char Title[] = "petsc-kcycle roofline 2";
 
+/* The text of a file, size - 1 characters at most, on all processes; length -1: it cannot be read */
+static PetscErrorCode ReadFile(MPI_Comm comm, const char name[], PetscInt size, char text[], PetscMPIInt *length)
+{
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  *length = -1;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (!rank) {
+    FILE *file = fopen(name, "r");
+
+    if (file) *length = (PetscMPIInt)fread(text, 1, (size_t)size - 1, file);
+    if (file && ferror(file)) *length = -1;
+    if (file) fclose(file);
+  }
+  PetscCallMPI(MPI_Bcast(length, 1, MPI_INT, 0, comm));
+  if (*length < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Bcast(text, *length, MPI_CHAR, 0, comm));
+  text[*length] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The next line of a text, which it cuts off; empty: there is none that is whole */
 static const char *NextLine(char **text)
 {
@@ -116,7 +138,7 @@ static PetscBool Read(char *text, KCycleRoofline *roofline, int *number)
 PetscErrorCode PCKCycleRooflineLoad(PC pc)
 {
   const MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
-  PC_KCycle      *kc;
+  PC_KCycle      *kc   = KCycleOf(pc);
   KCycleRoofline *roofline;
   PetscInt        n;
   PetscMPIInt     size, length;
@@ -125,11 +147,10 @@ PetscErrorCode PCKCycleRooflineLoad(PC pc)
   char           *text;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->predict.file || kc->predict.roofline) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscMalloc1(MAX_LENGTH, &text));
-  PetscCall(PCKCycleReadFile(comm, kc->predict.file, MAX_LENGTH, text, &length));
+  PetscCall(ReadFile(comm, kc->predict.file, MAX_LENGTH, text, &length));
   PetscCall(PetscNew(&roofline));
   if (length >= 0) sound = Read(text, roofline, &line);
   n = roofline->processes;
@@ -146,26 +167,6 @@ PetscErrorCode PCKCycleRooflineLoad(PC pc)
              "The roofline %s is for %" PetscInt_FMT " processes, which share memory, and here are %d "
              "(-pc_kcycle_roofline): make one with \"make roofline PROCS=%d\"",
              kc->predict.file, n, size, size);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetRoofline_KCycle(PC pc, const char file[])
-{
-  PC_KCycle *kc;
-  size_t     length;
-  char      *copy = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PetscStrlen(file, &length));
-  PetscCheck(length < PETSC_MAX_PATH_LEN, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
-             "The name of a file with a roofline has %" PetscInt_FMT " characters, at most %d are allowed",
-             (PetscInt)length, PETSC_MAX_PATH_LEN - 1);
-  if (length) PetscCall(PetscStrallocpy(file, &copy));
-  PetscCall(PetscFree(kc->predict.file));
-  PetscCall(PetscFree(kc->predict.roofline));
-  kc->predict.file = copy;
-  PetscCall(PCKCyclePredictReset(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,20 +200,24 @@ static PetscErrorCode PCKCycleSetRoofline_KCycle(PC pc, const char file[])
 @*/
 PetscErrorCode PCKCycleSetRoofline(PC pc, const char file[])
 {
+  PC_KCycle *kc;
+  size_t     length;
+  char      *copy = NULL;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(file, 2);
-  PetscTryMethod(pc, "PCKCycleSetRoofline_C", (PC, const char[]), (pc, file));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetRoofline_KCycle(PC pc, const char *file[])
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *file = kc->predict.file ? kc->predict.file : "";
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrlen(file, &length));
+  PetscCheck(length < PETSC_MAX_PATH_LEN, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
+             "The name of a file with a roofline has %" PetscInt_FMT " characters, at most %d are allowed",
+             (PetscInt)length, PETSC_MAX_PATH_LEN - 1);
+  if (length) PetscCall(PetscStrallocpy(file, &copy));
+  PetscCall(PetscFree(kc->predict.file));
+  PetscCall(PetscFree(kc->predict.roofline));
+  kc->predict.file = copy;
+  PetscCall(PCKCyclePredictReset(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,34 +238,12 @@ static PetscErrorCode PCKCycleGetRoofline_KCycle(PC pc, const char *file[])
 @*/
 PetscErrorCode PCKCycleGetRoofline(PC pc, const char *file[])
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(file, 2);
-  PetscUseMethod(pc, "PCKCycleGetRoofline_C", (PC, const char *[]), (pc, file));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleRooflineSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_KCycle *kc;
-  PetscBool  flg;
-  char       file[PETSC_MAX_PATH_LEN];
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(PetscStrncpy(file, kc->predict.file ? kc->predict.file : "", sizeof(file)));
-  PetscCall(PetscOptionsString("-pc_kcycle_roofline", "File with the roofs of the machine, for predictions",
-                               "PCKCycleSetRoofline", file, file, sizeof(file), &flg));
-  if (flg) PetscCall(PCKCycleSetRoofline(pc, file));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleRooflineCompose(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetRoofline_C", compose ? PCKCycleSetRoofline_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetRoofline_C", compose ? PCKCycleGetRoofline_KCycle : NULL));
+  *file = kc->predict.file ? kc->predict.file : "";
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -21,13 +21,12 @@ static PetscErrorCode UserGaveTransfers(PC pc, PetscBool *given)
    looked up again for another operator */
 static PetscErrorCode FindGrid(PC pc)
 {
-  PC_KCycle    *kc;
+  PC_KCycle    *kc = KCycleOf(pc);
   DM            dm = NULL;
   PetscObjectId id = 0;
   PetscBool     given;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(UserGaveTransfers(pc, &given));
   if (kc->ready) given = (PetscBool)(kc->levels_from == PC_KCYCLE_HIERARCHY_USER);
   if (pc->dm) PetscCall(PetscObjectGetId((PetscObject)pc->dm, &id));
@@ -64,11 +63,10 @@ PetscBool KCycleMakesOperators(const PC_KCycle *kc)
 /* AUTO: interpolations that the user gave, else a grid. Leaves AUTO where neither is known */
 static PetscErrorCode ResolveHierarchy(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  given;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   kc->levels_from = kc->hierarchy;
   if (kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,13 +80,12 @@ static PetscErrorCode ResolveHierarchy(PC pc)
 
 static PetscErrorCode RequireHierarchy(PC pc)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_MG     *mg   = (PC_MG *)pc->data;
+  PC_KCycle *kc   = KCycleOf(pc);
   MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
   PetscBool  given;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCheck(
       kc->levels_from != PC_KCYCLE_HIERARCHY_DM || pc->dm, comm, PETSC_ERR_ARG_WRONGSTATE,
       "-pc_kcycle_hierarchy dm needs a grid: give it with KSPSetDM(), or make the operator with DMCreateMatrix()");
@@ -130,11 +127,10 @@ static PetscErrorCode CheckLevelsFit(PC pc, PetscInt wanted, PetscInt most)
 */
 PetscErrorCode PCKCycleChooseLevels(PC pc, PetscBool final)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscInt   most, chosen, asked;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!final) {
     PetscCall(FindGrid(pc));
     PetscCall(ResolveHierarchy(pc));
@@ -169,12 +165,11 @@ static PetscErrorCode WhyNotGAMG(PC pc, const char **why)
    had, or was asked for */
 static PetscErrorCode ChooseWithoutGrid(PC pc, const char why[])
 {
-  PC_KCycle  *kc;
+  PC_KCycle  *kc = KCycleOf(pc);
   PetscInt    asked;
   const char *nogamg, *more = "";
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleCopyBlocks(pc));
   PetscCall(PCKCycleLevelsAsked(pc, &asked));
   PetscCall(WhyNotGAMG(pc, &nogamg));
@@ -193,13 +188,12 @@ static PetscErrorCode ChooseWithoutGrid(PC pc, const char why[])
 /* Levels on coarser grids; those of the DM itself if they were asked for, or where it has them and is no grid */
 static PetscErrorCode ChooseOnDM(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscInt   most, chosen, asked;
   PetscBool  isda;
   char       grid[128], explained[256], why[512];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc->dm, DMDA, &isda));
   PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
   PetscCall(PCKCycleLevelsAsked(pc, &asked));
@@ -219,11 +213,10 @@ static PetscErrorCode ChooseOnDM(PC pc)
 static PetscErrorCode ChooseInstead(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   char       why[512];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready || kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
   kc->instead[0] = 0;
   kc->use_grids  = PETSC_FALSE;
@@ -248,11 +241,10 @@ static PetscErrorCode ChooseInstead(PC pc)
 static PetscErrorCode RefuseMeaningless(PC pc)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  PC_KCycle     *kc;
+  PC_KCycle     *kc   = KCycleOf(pc);
   PetscBool      automatic;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready || kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(kc->grid == PC_KCYCLE_GRID_AUTO, comm, PETSC_ERR_ARG_INCOMP,
              "-pc_kcycle_grid %s (PCKCycleSetGrid()) is for structured levels, and levels are not structured: %s",
@@ -276,12 +268,11 @@ static PetscErrorCode RefuseMeaningless(PC pc)
 PetscErrorCode PCKCycleReplaceLevels(PC pc, PetscInt levels, MPI_Comm *comms)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   KSP        coarse;
   MPI_Comm   both[2] = {comms ? comms[0] : MPI_COMM_NULL, comms ? comms[0] : MPI_COMM_NULL};
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (levels != 1 || mg->nlevels == 1) {
     PetscCall((*kc->set_levels)(pc, levels, comms));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -299,10 +290,9 @@ PetscErrorCode PCKCycleReplaceLevels(PC pc, PetscInt levels, MPI_Comm *comms)
 
 static PetscErrorCode SetUpLevels(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   if (!KCycleMakesOperators(kc)) PetscCall(PCKCycleChooseLevels(pc, PETSC_TRUE));
   if (kc->levels_from == PC_KCYCLE_HIERARCHY_SINGLE) {
@@ -336,11 +326,10 @@ static PetscErrorCode CoarseOperatorsAreProvided(PC pc, PetscBool *provided)
 static PetscErrorCode ChooseCoarseOperators(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  provided;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(CoarseOperatorsAreProvided(pc, &provided));
   PetscCheck(provided || mg->galerkin != PC_MG_GALERKIN_EXTERNAL || kc->levels_from == PC_KCYCLE_HIERARCHY_GAMG,
@@ -358,11 +347,10 @@ static PetscErrorCode ChooseCoarseOperators(PC pc)
 /* A stencil keeps the shape it was made with, and so do the levels below it */
 static PetscErrorCode ForgetOldShape(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   char       adapted[128];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleCheckAdapted(pc, sizeof(adapted), adapted));
   if (!kc->ready || !KCycleMakesOperators(kc) || (pc->flag != DIFFERENT_NONZERO_PATTERN && !adapted[0]))
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -377,11 +365,10 @@ static PetscErrorCode ForgetOldShape(PC pc)
 static PetscErrorCode ForgetOldPattern(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   Mat       *kept;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->ready || pc->flag != DIFFERENT_NONZERO_PATTERN || mg->galerkin >= PC_MG_GALERKIN_NONE)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "The pattern of the operator has changed: building coarse operators anew\n"));
@@ -424,12 +411,11 @@ static PetscErrorCode RenewPC(KSP solver, const KCycleChoice *choice)
 static PetscErrorCode RenewForType(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   MatType    type;
   PetscBool  same;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->use_structure || kc->gamg) kc->type[0] = 0;
   if (kc->use_structure || kc->gamg) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetType(kc->use_grids ? kc->grids[0].A : pc->pmat, &type));
@@ -447,10 +433,9 @@ static PetscErrorCode RenewForType(PC pc)
 static PetscErrorCode AnnounceChange(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->ready || (mg->galerkin == PC_MG_GALERKIN_EXTERNAL && !KCycleMakesOperators(kc)))
     PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt l = 0; l < mg->nlevels; l++) {
@@ -484,14 +469,12 @@ static PetscErrorCode FinishOperators(PC pc)
 /* Some smoothers (PCEISENSTAT) change the right side that they are given, and get a copy */
 static PetscErrorCode FinishRightSide(PC pc)
 {
-  PC_KCycle    *kc;
-  PC_MG_Levels *fine;
+  PC_KCycle    *kc = KCycleOf(pc);
   PC            smoother;
   PetscBool     down = PETSC_FALSE, up = PETSC_FALSE;
+  PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
   PetscCall(KSPGetPC(fine->smoothd, &smoother));
   PetscTryMethod(smoother, "PCPreSolveChangeRHS_C", (PC, PetscBool *), (smoother, &down));
   PetscCall(KSPGetPC(fine->smoothu, &smoother));
@@ -522,11 +505,10 @@ static PetscErrorCode RegisterEvents(PetscInt number, PetscLogEvent event[])
 /* The coarsest level here logs nothing where others go on with it */
 static PetscErrorCode LogLevels(PC pc)
 {
-  PC_KCycle    *kc;
+  PC_KCycle    *kc = KCycleOf(pc);
   PetscLogEvent unused[KCYCLE_NUM_PHASES];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt number = 0; number < kc->nlevels + kc->gathered.below; number++) {
     const PetscInt l = number - kc->gathered.below;
 
@@ -541,10 +523,9 @@ static PetscErrorCode LogLevels(PC pc)
 static PetscErrorCode FinishCycle(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->nlevels != mg->nlevels) {
     PetscCall(PetscFree2(kc->level, kc->calls));
     kc->nlevels = mg->nlevels;
@@ -563,11 +544,10 @@ static PetscErrorCode FinishCycle(PC pc)
 PetscErrorCode PCKCycleFinishLevels(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscBool  preonly;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(FinishOperators(pc));
   PetscCall(KSPGetInitialGuessNonzero(mg->levels[0]->smoothd, &kc->coarse_reads));
   PetscCall(PetscObjectTypeCompare((PetscObject)mg->levels[0]->smoothd, KSPPREONLY, &preonly));
@@ -600,11 +580,10 @@ static PetscErrorCode RenewOperator(PC pc, PetscObjectId last, KSP solver)
 static PetscErrorCode RenewFinest(PC pc)
 {
   PC_MG        *mg = (PC_MG *)pc->data;
-  PC_KCycle    *kc;
+  PC_KCycle    *kc = KCycleOf(pc);
   PetscObjectId now;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &now));
   if (mg->levels && now != kc->operator_id) {
     PC_MG_Levels *fine = mg->levels[mg->nlevels - 1];
@@ -619,13 +598,12 @@ static PetscErrorCode RenewFinest(PC pc)
 /* Has the program given the only level another operator than the PC's? */
 static PetscErrorCode OnlyIsTheirs(PC pc, PetscBool *theirs)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc   = KCycleOf(pc);
   const KSP  only = ((PC_MG *)pc->data)->levels[0]->smoothd;
   PetscBool  set;
   Mat        P;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   *theirs = PETSC_FALSE;
   PetscCall(KSPGetOperatorsSet(only, NULL, &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
@@ -639,12 +617,11 @@ static PetscErrorCode OnlyIsTheirs(PC pc, PetscBool *theirs)
 static PetscErrorCode OwnCoarsest(PC pc)
 {
   PC_MG       *mg = (PC_MG *)pc->data;
-  PC_KCycle   *kc;
+  PC_KCycle   *kc = KCycleOf(pc);
   MatNullSpace attached[2];
   PetscBool    has, theirs = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->use_structure || mg->nlevels != 1 || mg->galerkin == PC_MG_GALERKIN_EXTERNAL)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(OnlyIsTheirs(pc, &theirs));
@@ -679,13 +656,12 @@ static PetscErrorCode CheckSquare(PC pc)
 static PetscErrorCode CoarseBeforeGAMG(PC pc)
 {
   PC_MG      *mg = (PC_MG *)pc->data;
-  PC_KCycle  *kc;
+  PC_KCycle  *kc = KCycleOf(pc);
   Mat         A, P;
   PetscBool   set;
   const char *prefix;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleCoarseHold(pc));
   if (!kc->coarse || !mg->levels) PetscFunctionReturn(PETSC_SUCCESS);
   if (!kc->coarse_gamg) {
@@ -705,11 +681,10 @@ static PetscErrorCode CoarseBeforeGAMG(PC pc)
 static PetscErrorCode CoarseAfterGAMG(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   Mat        A, P;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->coarse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectReference((PetscObject)mg->levels[0]->smoothd));
   PetscCall(KSPDestroy(&kc->coarse_gamg));
@@ -724,12 +699,11 @@ static PetscErrorCode CoarseAfterGAMG(PC pc)
 
 static PetscErrorCode SetUpInherited(PC pc)
 {
-  PC_KCycle     *kc;
+  PC_KCycle     *kc = KCycleOf(pc);
   PetscErrorCode ierr;
   char           levels[64] = "";
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleCoordinatesGive(pc));
   /* PCGAMG would have PCMG read them again, also where it has made fewer */
   if (kc->gamg) PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels));
@@ -744,10 +718,9 @@ static PetscErrorCode SetUpInherited(PC pc)
 /* Operators and interpolations of all levels, or what PCMG and PCGAMG are to make */
 static PetscErrorCode BuildLevels(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->use_structure) {
     PetscCall(PCKCycleStructuredSetUp(pc));
     if (kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
@@ -765,10 +738,9 @@ static PetscErrorCode BuildLevels(PC pc)
 
 static PetscErrorCode SetUp(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(CheckSquare(pc));
   PetscCall(PCKCycleRefuseChanges(pc));
   PetscCall(KCycleLevelsCheck(pc));
@@ -804,11 +776,10 @@ static PetscErrorCode SetUp(PC pc)
 /* After an error PETSc would take the operator for one that has been set up for */
 static PetscErrorCode SetUpOnce(PC pc)
 {
-  PC_KCycle     *kc;
+  PC_KCycle     *kc = KCycleOf(pc);
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCycleCopyLend(pc));
   ierr = SetUp(pc);
   PetscCall(PCKCycleCopyReturn(pc));
@@ -822,11 +793,10 @@ static PetscErrorCode SetUpOnce(PC pc)
 
 PetscErrorCode PCSetUp_KCycle(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc    = KCycleOf(pc);
   PetscBool  again = PETSC_TRUE, failed;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   failed   = kc->busy;
   kc->busy = PETSC_FALSE;
   PetscCall(PCKCycleSolversNotice(pc));

@@ -19,13 +19,12 @@ typedef PetscErrorCode (*Solve)(KSP);
 */
 static PetscErrorCode StandIn(PC pc, Mat *stencil)
 {
-  PC_KCycle       *kc;
+  PC_KCycle       *kc = KCycleOf(pc);
   PetscObjectId    source;
   PetscObjectState state;
   PetscBool        device;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   *stencil = NULL;
   if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || !kc->use_structure || !kc->ready || kc->failure[0] || !kc->source)
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -149,7 +148,7 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
   PC             pc = ksp->pc;
   Solve          solve;
   Mat            stencil = NULL, A = pc->mat;
-  PC_KCycle     *kc;
+  PC_KCycle     *kc = KCycleOf(pc);
   PetscBool      ours;
   PetscErrorCode ierr;
 
@@ -163,7 +162,6 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
     PetscUseTypeMethod(ksp, solve);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PCKCyclePadsGive(kc, ksp));
   PetscCall(PetscObjectReference((PetscObject)A)); /* the program may set other operators in a monitor */
   PetscCall(Enter(A, stencil));
@@ -178,10 +176,9 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
 PetscErrorCode KCycleKSPUseStencil(KSP ksp, PC pc)
 {
   Mat        stencil = NULL;
-  PC_KCycle *kc;
+  PC_KCycle *kc      = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || ksp->pc != pc || ksp->ops->solve == SolveWithStencil)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetUp(pc)); /* KSPSetUp() does not see new values of the same matrix */

@@ -226,10 +226,9 @@ static PetscErrorCode Notice(const PC_MG_Levels *lv, int up, KCycleChoice *choic
 PetscErrorCode PCKCycleSolversNotice(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->busy) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt l = 0; mg->levels && l < kc->nchoices; l++) {
     PetscCall(Notice(mg->levels[l], 0, &kc->choice[l][0]));
@@ -242,10 +241,9 @@ PetscErrorCode PCKCycleSolversNotice(PC pc)
 PetscErrorCode PCKCycleSolversKeep(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   for (PetscInt l = 0; mg->levels && l < kc->nchoices; l++) {
     PetscCall(Record(mg->levels[l]->smoothd, &kc->choice[l][0]));
     PetscCall(Record(mg->levels[l]->smoothu, &kc->choice[l][1]));
@@ -257,10 +255,9 @@ PetscErrorCode PCKCycleSolversKeep(PC pc)
 PetscErrorCode PCKCycleSolversMade(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscFree(kc->choice));
   kc->nchoices = mg->levels ? mg->nlevels : 0;
   PetscCall(PetscCalloc1(kc->nchoices, &kc->choice));

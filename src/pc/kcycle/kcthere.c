@@ -19,10 +19,9 @@ PetscErrorCode PCKCycleThereReset(PC_KCycle *kc)
 static PetscErrorCode FindObstacle(PC pc, const char *why[])
 {
   const PCMGType type = ((PC_MG *)pc->data)->am;
-  PC_KCycle     *kc;
+  PC_KCycle     *kc   = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   *why = !KCycleKernelsOf(KCYCLE_MEMORY_DEVICE)               ? "the library was built without CUDA"
          : kc->failure[0]                                     ? "the set-up of their cycles failed"
          : kc->place == PC_KCYCLE_PLACE_HOST                  ? "their cycles have -pc_kcycle_place host"
@@ -65,32 +64,29 @@ static void Lend(PC pc, PC_KCycle *kc, PetscBool lend)
 /* On one process the inverses of the coarsest level's systems */
 static PetscErrorCode GiveInverse(PC pc)
 {
-  PC_KCycle   *kc;
+  PC_KCycle   *kc = KCycleOf(pc);
   KCycleThere *there;
   PetscMPIInt  size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleGetContext(pc, &kc));
   there = &kc->there;
   Lend(pc, kc, PETSC_TRUE);
   PetscCall(PCKCycleInverseGive(pc, there->levels, CountSystems(kc), &there->why));
   Lend(pc, kc, PETSC_FALSE);
-  if (!there->why) PetscCall((*kc->engine->share)(there->levels, kc->block_below, 0));
+  if (!there->why) PetscCall((*kc->engine->share)(there->levels, kc->limits.block_below, 0));
   else there->why = "their coarsest problem is solved there, by somebody's choice, or since it is large";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CreateLevels(PC pc)
 {
-  PC_KCycle   *kc;
-  KCycleThere *there;
+  PC_KCycle   *kc = KCycleOf(pc);
   Mat          A;
+  KCycleThere *there = &kc->there;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  there = &kc->there;
   PetscCall(PetscMalloc1(kc->nlevels, &there->parts));
   PetscCall(PetscArraycpy(there->parts, kc->parts, kc->nlevels));
   for (PetscInt l = 0; l < kc->nlevels; l++) {
@@ -109,10 +105,9 @@ static PetscErrorCode CreateLevels(PC pc)
 /* why: nothing, or why there are no levels on a device */
 static PetscErrorCode PCKCycleAttachThere_KCycle(PC pc, const char *why[])
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->there.tried) {
     kc->there.tried = PETSC_TRUE;
     PetscCall(FindObstacle(pc, &kc->there.why));
@@ -124,10 +119,9 @@ static PetscErrorCode PCKCycleAttachThere_KCycle(PC pc, const char *why[])
 
 static PetscErrorCode PCKCycleApplyThere_KCycle(PC pc, const PetscScalar *b, PetscScalar *x)
 {
-  PC_KCycle     *kc;
+  PC_KCycle     *kc = KCycleOf(pc);
   PetscErrorCode ierr;
 
-  KCycleCall(PCKCycleGetContext(pc, &kc));
   Lend(pc, kc, PETSC_TRUE);
   ierr = PCKCycleEngineApplyThere(pc, b, x);
   Lend(pc, kc, PETSC_FALSE);

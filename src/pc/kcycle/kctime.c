@@ -3,18 +3,6 @@
 */
 #include "kcycleimpl.h"
 
-static PetscErrorCode PCKCycleSetCalibrate_KCycle(PC pc, PetscBool calibrate)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (kc->timing.calibrate == calibrate) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->timing.calibrate = calibrate;
-  if (!calibrate && !kc->timing.save && !kc->timing.load) PetscCall(PCKCycleModelReset(kc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
   PCKCycleSetCalibrate - Sets whether visits of levels are timed, so that times of cycles can be predicted.
 
@@ -45,24 +33,20 @@ static PetscErrorCode PCKCycleSetCalibrate_KCycle(PC pc, PetscBool calibrate)
   Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles, section 3: equations (3.1), (3.2), (3.4), Tables
   3.1 and 3.3.
 
-.seealso: `PCKCYCLE`, `PCKCycleGetCalibrate()`, `PCKCyclePredictTime()`, `PCKCycleSetCalibrationSave()`
+.seealso: `PCKCYCLE`, `PCKCycleGetCalibrate()`, `PCKCyclePredictTime()`
 @*/
 PetscErrorCode PCKCycleSetCalibrate(PC pc, PetscBool calibrate)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveBool(pc, calibrate, 2);
-  PetscTryMethod(pc, "PCKCycleSetCalibrate_C", (PC, PetscBool), (pc, calibrate));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetCalibrate_KCycle(PC pc, PetscBool *calibrate)
 {
   PC_KCycle *kc;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *calibrate = kc->timing.calibrate;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, calibrate, 2);
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->timing.calibrate == calibrate) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->timing.calibrate = calibrate;
+  if (!calibrate) PetscCall(PCKCycleModelReset(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,197 +67,13 @@ static PetscErrorCode PCKCycleGetCalibrate_KCycle(PC pc, PetscBool *calibrate)
 @*/
 PetscErrorCode PCKCycleGetCalibrate(PC pc, PetscBool *calibrate)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(calibrate, 2);
-  PetscUseMethod(pc, "PCKCycleGetCalibrate_C", (PC, PetscBool *), (pc, calibrate));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Times are kept, a new file is written or read with the next set-up or solve */
-static PetscErrorCode SetFile(PC pc, char **file, const char name[], PetscBool *same)
-{
-  size_t length;
-  char  *copy = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(PetscStrlen(name, &length));
-  PetscCheck(length < PETSC_MAX_PATH_LEN, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
-             "The name of a file with a calibration has %" PetscInt_FMT " characters, at most %d are allowed",
-             (PetscInt)length, PETSC_MAX_PATH_LEN - 1);
-  PetscCall(PetscStrcmp(*file ? *file : "", name, same));
-  if (*same) PetscFunctionReturn(PETSC_SUCCESS);
-  if (length) PetscCall(PetscStrallocpy(name, &copy));
-  PetscCall(PetscFree(*file));
-  *file = copy;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetCalibrationSave_KCycle(PC pc, const char file[])
-{
-  PC_KCycle *kc;
-  PetscBool  same;
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(SetFile(pc, &kc->timing.save, file, &same));
-  if (!same) kc->timing.saved = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@C
-  PCKCycleSetCalibrationSave - Sets a file that the times of visits of levels are written to.
-
-  Logically Collective
-
-  Input Parameters:
-+ pc   - the preconditioner
-- file - name of the file, which the first process writes, as text; empty: none
-
-  Options Database Key:
-. -pc_kcycle_calibration_save <file> - times a few cycles at set-up, and writes the times to a file
-
-  Level: advanced
-
-.seealso: `PCKCYCLE`, `PCKCycleGetCalibrationSave()`, `PCKCycleSetCalibrationLoad()`, `PCKCycleSetCalibrate()`
-@*/
-PetscErrorCode PCKCycleSetCalibrationSave(PC pc, const char file[])
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(file, 2);
-  PetscTryMethod(pc, "PCKCycleSetCalibrationSave_C", (PC, const char[]), (pc, file));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetCalibrationSave_KCycle(PC pc, const char *file[])
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *file = kc->timing.save ? kc->timing.save : "";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@C
-  PCKCycleGetCalibrationSave - Gets the file that the times of visits of levels are written to.
-
-  Not Collective
-
-  Input Parameter:
-. pc - the preconditioner
-
-  Output Parameter:
-. file - name of the file, empty if there is none; belongs to the preconditioner
-
-  Level: advanced
-
-.seealso: `PCKCYCLE`, `PCKCycleSetCalibrationSave()`
-@*/
-PetscErrorCode PCKCycleGetCalibrationSave(PC pc, const char *file[])
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(file, 2);
-  PetscUseMethod(pc, "PCKCycleGetCalibrationSave_C", (PC, const char *[]), (pc, file));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetCalibrationLoad_KCycle(PC pc, const char file[])
-{
-  PC_KCycle *kc;
-  PetscBool  same;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCall(SetFile(pc, &kc->timing.load, file, &same));
-  if (!same) kc->timing.ready = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@C
-  PCKCycleSetCalibrationLoad - Sets a file that has the times of visits of levels, so that no cycles are timed.
-
-  Logically Collective
-
-  Input Parameters:
-+ pc   - the preconditioner
-- file - name of the file, which the first process reads; empty: none
-
-  Options Database Key:
-. -pc_kcycle_calibration_load <file> - takes times from a file that `-pc_kcycle_calibration_save` has written
-
-  Level: advanced
-
-  Note:
-  The file says for how many processes, which levels, operators and smoothers it was made. It is an error where these
-  are others than those of the solver, and where the file is damaged. That it comes from the same machine, with as much
-  else to do, is for the user to see to.
-
-.seealso: `PCKCYCLE`, `PCKCycleGetCalibrationLoad()`, `PCKCycleSetCalibrationSave()`, `PCKCycleSetCalibrate()`
-@*/
-PetscErrorCode PCKCycleSetCalibrationLoad(PC pc, const char file[])
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(file, 2);
-  PetscTryMethod(pc, "PCKCycleSetCalibrationLoad_C", (PC, const char[]), (pc, file));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetCalibrationLoad_KCycle(PC pc, const char *file[])
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *file = kc->timing.load ? kc->timing.load : "";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@C
-  PCKCycleGetCalibrationLoad - Gets the file that the times of visits of levels are taken from.
-
-  Not Collective
-
-  Input Parameter:
-. pc - the preconditioner
-
-  Output Parameter:
-. file - name of the file, empty if there is none; belongs to the preconditioner
-
-  Level: advanced
-
-.seealso: `PCKCYCLE`, `PCKCycleSetCalibrationLoad()`
-@*/
-PetscErrorCode PCKCycleGetCalibrationLoad(PC pc, const char *file[])
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(file, 2);
-  PetscUseMethod(pc, "PCKCycleGetCalibrationLoad_C", (PC, const char *[]), (pc, file));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCyclePredictTime_KCycle(PC pc, PetscInt kappa, PetscReal *seconds)
-{
-  const KCycleVisit visit = {kappa, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
-  PC_KCycle        *kc;
-  KCycleModelSum    sum = {0};
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
-             "The time of a cycle can be predicted after PCSetUp()");
-  PetscCall(PCKCycleModelSetUp(pc));
-  PetscCheck(kc->timing.ready || !kc->timing.described, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "Cycles take no time that the clock can tell, so it cannot be predicted");
-  PetscCheck(kc->timing.ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "No cycles have been timed, so their time cannot be predicted: use -pc_kcycle_calibrate "
-             "(PCKCycleSetCalibrate()), or -pc_kcycle_calibration_load (PCKCycleSetCalibrationLoad())");
-  KCycleModelAdd(&kc->timing.model, &visit, &sum);
-  *seconds = sum.seconds;
+  *calibrate = kc->timing.calibrate;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -283,7 +83,7 @@ static PetscErrorCode PCKCyclePredictTime_KCycle(PC pc, PetscInt kappa, PetscRea
   Collective
 
   Input Parameters:
-+ pc    - the preconditioner, set up, with `PCKCycleSetCalibrate()` or `PCKCycleSetCalibrationLoad()`
++ pc    - the preconditioner, set up, with `PCKCycleSetCalibrate()`
 - kappa - cycle counter, at least 1; `PC_KCYCLE_KAPPA_W` for the W-cycle
 
   Output Parameter:
@@ -306,55 +106,36 @@ static PetscErrorCode PCKCyclePredictTime_KCycle(PC pc, PetscInt kappa, PetscRea
 @*/
 PetscErrorCode PCKCyclePredictTime(PC pc, PetscInt kappa, PetscReal *seconds)
 {
+  const KCycleVisit visit = {kappa, 1, PETSC_FALSE, PETSC_FALSE, PETSC_TRUE, PETSC_FALSE};
+  PC_KCycle        *kc;
+  KCycleModelSum    sum = {0};
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, kappa, 2);
   PetscAssertPointer(seconds, 3);
   PetscCheck(kappa > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "kappa must be at least 1 (the V-cycle), not %" PetscInt_FMT, kappa);
-  PetscUseMethod(pc, "PCKCyclePredictTime_C", (PC, PetscInt, PetscReal *), (pc, kappa, seconds));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleTimeSetFromOptions(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_KCycle *kc;
-  PetscBool  calibrate, flg;
-  char       file[PETSC_MAX_PATH_LEN];
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  calibrate = kc->timing.calibrate;
-  PetscCall(PetscOptionsBool("-pc_kcycle_calibrate", "Time a few cycles, for predictions", "PCKCycleSetCalibrate",
-                             calibrate, &calibrate, &flg));
-  if (flg) PetscCall(PCKCycleSetCalibrate(pc, calibrate));
-  PetscCall(PetscStrncpy(file, kc->timing.save ? kc->timing.save : "", sizeof(file)));
-  PetscCall(PetscOptionsString("-pc_kcycle_calibration_save", "File for the times of visits of levels",
-                               "PCKCycleSetCalibrationSave", file, file, sizeof(file), &flg));
-  if (flg) PetscCall(PCKCycleSetCalibrationSave(pc, file));
-  PetscCall(PetscStrncpy(file, kc->timing.load ? kc->timing.load : "", sizeof(file)));
-  PetscCall(PetscOptionsString("-pc_kcycle_calibration_load", "File with the times of visits of levels",
-                               "PCKCycleSetCalibrationLoad", file, file, sizeof(file), &flg));
-  if (flg) PetscCall(PCKCycleSetCalibrationLoad(pc, file));
+  PetscCheck(kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
+             "The time of a cycle can be predicted after PCSetUp()");
+  PetscCall(PCKCycleModelSetUp(pc));
+  PetscCheck(kc->timing.ready || !kc->timing.described, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "Cycles take no time that the clock can tell, so it cannot be predicted");
+  PetscCheck(kc->timing.ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "No cycles have been timed, so their time cannot be predicted: use -pc_kcycle_calibrate "
+             "(PCKCycleSetCalibrate())");
+  KCycleModelAdd(&kc->timing.model, &visit, &sum);
+  *seconds = sum.seconds;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCKCycleTimeCompose(PC pc, PetscBool compose)
+/* For tests, which replace times: the model, fitted to those that it has now */
+PetscErrorCode PCKCycleGetModel_KCycle(PC pc, PetscBool fit, KCycleModel **model)
 {
-  PetscObject o = (PetscObject)pc;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetCalibrate_C", compose ? PCKCycleSetCalibrate_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetCalibrate_C", compose ? PCKCycleGetCalibrate_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetCalibrationSave_C",
-                                       compose ? PCKCycleSetCalibrationSave_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetCalibrationSave_C",
-                                       compose ? PCKCycleGetCalibrationSave_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleSetCalibrationLoad_C",
-                                       compose ? PCKCycleSetCalibrationLoad_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleGetCalibrationLoad_C",
-                                       compose ? PCKCycleGetCalibrationLoad_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCyclePredictTime_C", compose ? PCKCyclePredictTime_KCycle : NULL));
+  *model = &KCycleOf(pc)->timing.model;
+  if (fit) KCycleModelFit(*model);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -385,19 +166,14 @@ static PetscErrorCode ViewCycles(const KCycleModel *model, PetscViewer viewer)
 
 PetscErrorCode PCKCycleModelView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle         *kc;
-  const KCycleModel *model;
+  PC_KCycle         *kc    = KCycleOf(pc);
+  const KCycleModel *model = &kc->timing.model;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  model = &kc->timing.model;
   if (!kc->timing.ready && kc->timing.described)
     PetscCall(PetscViewerASCIIPrintf(viewer, "    time of a cycle: not known, the clock cannot tell it\n"));
   if (!kc->timing.ready) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->timing.cycles)
-    PetscCall(
-        PetscViewerASCIIPrintf(viewer, "    time of a cycle, from %" PetscInt_FMT " cycles\n", kc->timing.cycles));
-  else PetscCall(PetscViewerASCIIPrintf(viewer, "    time of a cycle, from the file %s\n", kc->timing.load));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "    time of a cycle, from %" PetscInt_FMT " cycles\n", kc->timing.cycles));
   PetscCall(PetscViewerASCIIPrintf(
       viewer, "      model: alpha %.3g s a launch, beta %.3g s an operation, gamma %.3g s a round of messages\n",
       (double)model->alpha, (double)model->beta, (double)model->gamma));

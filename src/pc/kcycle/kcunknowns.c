@@ -27,12 +27,11 @@ PetscErrorCode PCKCycleUnknownsWhyNot(PC pc, size_t len, char why[])
 {
   const char *const options[] = {"-mg_coarse_ksp_type", "-mg_coarse_pc_type", "-mg_coarse_redundant_pc_type"};
   PetscObject       o         = (PetscObject)pc;
-  PC_KCycle        *kc;
+  PC_KCycle        *kc        = KCycleOf(pc);
   PetscInt          dof, asked;
   PetscBool         zero, given;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(DMDAGetDof(pc->dm, &dof));
   PetscCall(PCKCycleLevelsAsked(pc, &asked));
   PetscCall(KCycleMatHasZeroDiagonal(pc->pmat, &zero));
@@ -81,14 +80,12 @@ static PetscErrorCode AddUnknown(PC pc, PC split, PetscInt unknown, DM grid)
    operator is known to be */
 PetscErrorCode PCKCycleUnknownsGive(PC pc, KSP coarse)
 {
-  PC_KCycle *kc;
-  PC         split;
-  PetscInt   dof;
-  PetscBool  is, known, symmetric;
-  DM         grid;
+  PC        split;
+  PetscInt  dof;
+  PetscBool is, known, symmetric;
+  DM        grid;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(KSPGetPC(coarse, &split));
   PetscCall(PetscObjectTypeCompare((PetscObject)split, PCFIELDSPLIT, &is));
   if (is) PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,13 +137,12 @@ static PetscErrorCode FillUnknown(PC pc, PetscInt unknown, PetscBool other, Vec 
 }
 
 /* Sums over the points, for each unknown: x y, |x|^2, |y|^2 */
-static PetscErrorCode Products(PC pc, Vec x, Vec y, PetscReal sums[])
+static PetscErrorCode Products(PC pc, PetscInt dof, Vec x, Vec y, PetscReal sums[])
 {
   const PetscScalar *a, *b;
-  PetscInt           n, dof;
+  PetscInt           n;
 
   PetscFunctionBegin;
-  PetscCall(DMDAGetDof(pc->dm, &dof));
   PetscCall(PetscArrayzero(sums, 3 * dof));
   PetscCall(VecGetLocalSize(x, &n));
   PetscCall(VecGetArrayRead(x, &a));
@@ -190,8 +186,8 @@ static PetscErrorCode IsSymmetric(PC pc, PetscInt dof, PetscBool *symmetric)
     PetscCall(FillUnknown(pc, u, PETSC_TRUE, y));
     PetscCall(MatMult(pc->pmat, x, ax));
     PetscCall(MatMult(pc->pmat, y, ay));
-    PetscCall(Products(pc, x, ay, xay));
-    PetscCall(Products(pc, y, ax, yax));
+    PetscCall(Products(pc, dof, x, ay, xay));
+    PetscCall(Products(pc, dof, y, ax, yax));
     for (PetscInt v = 0; v < 3 * dof; v += 3) {
       differ += xay[v] - yax[v];
       size += PetscSqrtReal(xay[v + 1] * xay[v + 2]) + PetscSqrtReal(yax[v + 1] * yax[v + 2]);
@@ -206,23 +202,23 @@ static PetscErrorCode IsSymmetric(PC pc, PetscInt dof, PetscBool *symmetric)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is it another operator than at the last trial: does it make, in some unknown, something else of a vector, its size
-   apart? */
-static PetscErrorCode Changed(PC pc, PetscInt dof, PetscBool *changed)
+/*
+  Is it another operator than before: does it make, in one of the unknowns, something else of a fixed vector, its size
+  apart? image: what it made of that then, which becomes that of now
+*/
+PetscErrorCode PCKCycleOperatorChanged(PC pc, PetscInt dof, Vec *image, PetscBool *changed)
 {
-  PC_KCycle *kc;
   Vec        x, y;
   PetscReal *sums;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(MatCreateVecs(pc->pmat, &x, &y));
-  PetscCall(FillUnknown(pc, -1, PETSC_FALSE, x));
+  PetscCall(PCKCycleFillWithNoise(pc, x));
   PetscCall(MatMult(pc->pmat, x, y));
-  *changed = (PetscBool)!kc->apart.image;
-  if (kc->apart.image) {
+  *changed = (PetscBool) !*image;
+  if (*image) {
     PetscCall(PetscMalloc1(3 * dof, &sums));
-    PetscCall(Products(pc, y, kc->apart.image, sums));
+    PetscCall(Products(pc, dof, y, *image, sums));
     for (PetscInt u = 0; u < dof; u++) {
       const PetscReal *sum = sums + 3 * u;
 
@@ -231,8 +227,8 @@ static PetscErrorCode Changed(PC pc, PetscInt dof, PetscBool *changed)
     PetscCall(PetscFree(sums));
   }
   if (*changed) {
-    PetscCall(VecDestroy(&kc->apart.image));
-    kc->apart.image = y;
+    PetscCall(VecDestroy(image));
+    *image = y;
   } else PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -260,22 +256,17 @@ static PetscErrorCode StopAtFailures(PC pc, PetscBool stop)
 /* e <- (I - M A) e, and norms of its unknowns before each time and in the end, until they are not finite */
 static PetscErrorCode Iterate(PC pc, PetscInt dof, MatNullSpace kernel, Vec e, PetscReal norms[])
 {
-  const PC_MG *mg = (PC_MG *)pc->data;
-  PC_KCycle   *kc;
-  KCycleVisit  visit = {0,           mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL),
-                        PETSC_FALSE, PETSC_TRUE,           PETSC_FALSE};
-  Vec          r, z;
+  const KCycleVisit visit = KCycleApplication(pc, KCycleOf(pc)->kappa, PETSC_FALSE);
+  Vec               r, z;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  visit.kappa = kc->kappa;
   PetscCall(VecDuplicate(e, &r));
   PetscCall(VecDuplicate(e, &z));
   for (int i = 0; i <= KCYCLE_TRIAL; i++) {
     PetscBool finite = PETSC_TRUE;
 
     if (kernel) PetscCall(MatNullSpaceRemove(kernel, e));
-    PetscCall(Products(pc, e, e, norms + 3 * dof * i));
+    PetscCall(Products(pc, dof, e, e, norms + 3 * dof * i));
     for (PetscInt u = 0; u < dof; u++)
       if (PetscIsInfOrNanReal(norms[3 * (dof * i + u)])) finite = PETSC_FALSE;
     if (i == KCYCLE_TRIAL || !finite) {
@@ -339,16 +330,15 @@ static PetscErrorCode ForgetFailure(PC pc)
 /* Before a set-up: an operator that differs from the one that was tried begins with levels for all unknowns again */
 PetscErrorCode PCKCycleUnknownsFollow(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscInt   dof;
   PetscBool  changed;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (!kc->ready || !kc->use_grids || kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO || !kc->apart.tried)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDAGetDof(pc->dm, &dof));
-  PetscCall(Changed(pc, dof, &changed));
+  PetscCall(PCKCycleOperatorChanged(pc, dof, &kc->apart.image, &changed));
   if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
   kc->apart.tried = 0;
   if (kc->apart.use) PetscCall(PCKCycleStructuredDrop(pc));
@@ -358,17 +348,15 @@ PetscErrorCode PCKCycleUnknownsFollow(PC pc)
 /* Levels for all unknowns: tried where they may fail */
 static PetscErrorCode TryTogether(PC pc, PetscInt dof, PetscBool *fail)
 {
-  PC_KCycle   *kc;
-  KCycleApart *apart;
+  PC_KCycle   *kc = KCycleOf(pc);
   PetscBool    symmetric, changed;
   char         why[256] = "";
+  KCycleApart *apart    = &kc->apart;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  apart = &kc->apart;
   PetscCall(PetscFree(apart->shrinks));
   PetscCall(PetscMalloc1(2 * dof, &apart->shrinks));
-  PetscCall(Changed(pc, dof, &changed)); /* from now on */
+  PetscCall(PCKCycleOperatorChanged(pc, dof, &kc->apart.image, &changed)); /* from now on */
   apart->slowest[0] = apart->slowest[1] = 0;
   PetscCall(IsSymmetric(pc, dof, &symmetric));
   if (!symmetric) PetscCall(Try(pc, dof, apart->shrinks, &apart->slowest[0]));
@@ -383,15 +371,13 @@ static PetscErrorCode TryTogether(PC pc, PetscInt dof, PetscBool *fail)
 */
 PetscErrorCode PCKCycleUnknownsJudge(PC pc, PetscBool *again)
 {
-  PC_KCycle   *kc;
-  KCycleApart *apart;
+  PC_KCycle   *kc = KCycleOf(pc);
   PetscInt     dof, tried;
   PetscBool    use;
   Vec          image;
+  KCycleApart *apart = &kc->apart;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  apart  = &kc->apart;
   use    = apart->use;
   *again = PETSC_FALSE;
   if (use && !kc->failure[0]) PetscCall(KSPSetUpOnBlocks(((PC_MG *)pc->data)->levels[0]->smoothd));
@@ -418,13 +404,11 @@ PetscErrorCode PCKCycleUnknownsJudge(PC pc, PetscBool *again)
 
 PetscErrorCode PCKCycleUnknownsView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle         *kc;
-  const KCycleApart *apart;
+  PC_KCycle         *kc = KCycleOf(pc);
   PetscInt           dof;
+  const KCycleApart *apart = &kc->apart;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  apart = &kc->apart;
   if (!apart->tried || !apart->shrinks || apart->slowest[0] <= KCYCLE_TRIAL_SLOW) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDAGetDof(pc->dm, &dof));
   PetscCall(PetscViewerASCIIPrintf(viewer, "    grids for all unknowns together do not suit them: %d cycles leave\n",

@@ -371,12 +371,11 @@ static PetscErrorCode ViewHierarchy(const PC_KCycle *kc, PetscViewer viewer)
 PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
 {
   PC_MG            *mg = (PC_MG *)pc->data;
-  PC_KCycle        *kc;
+  PC_KCycle        *kc = KCycleOf(pc);
   PetscBool         isascii;
   PetscViewerFormat format;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(PetscViewerGetFormat(viewer, &format));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &isascii));
   if (!isascii) {

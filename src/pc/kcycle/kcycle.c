@@ -32,14 +32,32 @@ PetscErrorCode PCFinalizePackage_KCycle(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* NULL: the PC is of another type, for which functions that set something do nothing */
+PC_KCycle *KCycleOf(PC pc)
+{
+  PetscContainer container = NULL;
+  void          *kc        = NULL;
+
+  if (PetscObjectQuery((PetscObject)pc, Container, (PetscObject *)&container) || !container) return NULL;
+  return PetscContainerGetPointer(container, &kc) ? NULL : (PC_KCycle *)kc;
+}
+
+/* Of the PC that a program asks for something */
 PetscErrorCode PCKCycleGetContext(PC pc, PC_KCycle **kc)
 {
-  PetscContainer container;
-
   PetscFunctionBegin;
-  PetscCall(PetscObjectQuery((PetscObject)pc, Container, (PetscObject *)&container));
-  PetscCheck(container, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "This PC has lost its PCKCYCLE data");
-  PetscCall(PetscContainerGetPointer(container, (void **)kc));
+  *kc = KCycleOf(pc);
+  PetscCheck(*kc, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "This PC is of type %s, not " PCKCYCLE,
+             ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "none");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels that are set up keep what they were made with */
+PetscErrorCode KCycleCheckSettable(PC pc, PetscBool same, const char setter[])
+{
+  PetscFunctionBegin;
+  PetscCheck(same || !KCycleOf(pc)->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The levels are set up already: call PCReset() before %s()", setter);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -54,10 +72,8 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
   PetscCall(PetscFree(kc->choice));
   PetscCall(KSPDestroy(&kc->coarse));
   PetscCall(KSPDestroy(&kc->coarse_gamg));
-  PetscCall(PetscFree(kc->timing.save));
   PetscCall(PetscFree(kc->profiling.file));
   for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->fmg.rhs); l++) PetscCall(VecDestroy(&kc->fmg.rhs[l]));
-  PetscCall(PetscFree(kc->timing.load));
   PetscCall(PetscFree(kc->predict.file));
   PetscCall(PetscFree(kc->predict.roofline));
   PetscCall(PetscFree(kc->apart.shrinks));
@@ -67,10 +83,9 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
 
 static PetscErrorCode PCReset_KCycle(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   kc->busy = PETSC_FALSE; /* of a set-up that failed nothing is left */
   PetscCall(PCKCycleProfileFinish(pc));
   PetscCall(PCKCycleSolversNotice(pc));
@@ -89,11 +104,10 @@ static PetscErrorCode ComposeMethods(PC, PetscBool);
 
 static PetscErrorCode PCDestroy_KCycle(PC pc)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
   PetscErrorCode (*destroy)(PC);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   destroy = kc->base.destroy;
   if (kc->grid_of_operator) PetscCall(DMDestroy(&pc->dm)); /* nobody gave it to this PC */
   PetscCall(VecDestroy(&kc->rhs));
@@ -112,10 +126,9 @@ static PetscErrorCode PCDestroy_KCycle(PC pc)
    solve */
 static PetscErrorCode PCPreSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
 {
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   PetscCall(KCycleVecOnDevice(x, &kc->device));
   PetscCall(PCKCycleInstall(pc));
   PetscCall(KCycleLevelsCheck(pc));
@@ -150,8 +163,6 @@ static PetscErrorCode PCSetUpOnBlocks_KCycle(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCSetFromOptions_KCycle(PC, KCycleOptionItems);
-
 /* Down smoothers as PCMG's set-up leaves them, for cycles that PCMG runs itself */
 static PetscErrorCode RestoreGuesses(PC_MG *mg)
 {
@@ -169,10 +180,9 @@ static PetscErrorCode RestoreGuesses(PC_MG *mg)
 PetscErrorCode PCKCycleInstall(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (mg->am == PC_MG_MULTIPLICATIVE || mg->am == PC_MG_FULL || kc->failure[0]) {
     pc->ops->apply          = PCApply_KCycle;
     pc->ops->applytranspose = PCApplyTranspose_KCycle;
@@ -240,10 +250,9 @@ static PetscErrorCode Inherit(PC pc, PetscContainer container, PCType type)
 static PetscErrorCode HandOn(PC pc, const PC_MG *before)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc;
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->gamg) kc->mg = *before;
   mg->am               = before->am;
   mg->cyclesperpcapply = before->cyclesperpcapply;
@@ -264,12 +273,11 @@ static PetscErrorCode HandOn(PC pc, const PC_MG *before)
 PetscErrorCode PCKCycleInherit(PC pc, PetscBool gamg)
 {
   const PC_MG    before = *(PC_MG *)pc->data;
-  PC_KCycle     *kc;
+  PC_KCycle     *kc     = KCycleOf(pc);
   PetscContainer container;
   PetscInt       asked;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
   if (kc->gamg == gamg) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleSolversNotice(pc));
   PetscCheck(!gamg || !KCycleLevelsAreTheirs(kc), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
@@ -290,167 +298,6 @@ PetscErrorCode PCKCycleInherit(PC pc, PetscBool gamg)
   kc->choosing = PETSC_TRUE;
   PetscCall(PCMGSetLevels(pc, kc->nlevels_before, NULL));
   kc->choosing = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* "v", "f", "w", "auto" or a positive whole number */
-static PetscErrorCode ParseKappa(PC pc, const char text[], PetscInt *kappa)
-{
-  const char *const names[] = {"v", "f", "w", "auto"};
-  const PetscInt    value[] = {1, 2, PC_KCYCLE_KAPPA_W, PC_KCYCLE_KAPPA_AUTO};
-  PetscInt          which;
-  PetscBool         found;
-  char             *end;
-  long              number;
-
-  PetscFunctionBegin;
-  PetscCall(PetscEListFind(4, names, text, &which, &found));
-  if (found) {
-    *kappa = value[which];
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  number = strtol(text, &end, 10);
-  PetscCheck(end != text && !*end && number > 0 && number <= 1000000, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_kcycle_kappa must be a whole number from 1 on, or v (1), f (2), w (infinity) or auto, not \"%s\"",
-             text);
-  *kappa = (PetscInt)number;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Takes -pc_mg_levels out of the options, and puts it back */
-PetscErrorCode PCKCycleHideLevels(PC pc, PetscBool hide, size_t len, char value[])
-{
-  PetscOptions options = ((PetscObject)pc)->options;
-  const char  *prefix  = ((PetscObject)pc)->prefix;
-  PetscBool    given;
-  char         name[256];
-
-  PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(name, sizeof(name), "-%spc_mg_levels", prefix ? prefix : ""));
-  if (hide) {
-    PetscCall(PetscOptionsGetString(options, NULL, name, value, len, &given));
-    if (given) PetscCall(PetscOptionsClearValue(options, name));
-    else value[0] = 0;
-  } else if (value[0]) {
-    PetscCall(PetscOptionsSetValue(options, name, value));
-    PetscCall(PetscOptionsHasName(options, NULL, name, &given)); /* so that it counts as used */
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Options of PCMG or PCGAMG. Where PCGAMG's levels were chosen here a number of levels is no mistake of the user */
-static PetscErrorCode SetFromOptionsInherited(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_KCycle     *kc;
-  PetscErrorCode ierr;
-  char           levels[64] = "";
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  if (KCYCLE_GAMG_CHOOSES_LEVELS && kc->gamg && kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO)
-    PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels));
-  ierr = (*kc->base.setfromoptions)(pc, PetscOptionsObject);
-  PetscCall(PCKCycleHideLevels(pc, PETSC_FALSE, sizeof(levels), levels));
-  PetscCall(ierr);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Where set-up has chosen PCGAMG, which is new and reads its options once */
-PetscErrorCode PCKCycleReadInherited(PC pc)
-{
-  PetscFunctionBegin;
-  PetscObjectOptionsBegin((PetscObject)pc);
-  PetscCall(SetFromOptionsInherited(pc, PetscOptionsObject));
-  PetscOptionsEnd();
-  PetscCall(PCKCycleInstall(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Those that levels follow which are made later */
-static PetscErrorCode ReadLevels(PC pc)
-{
-  PetscObject o = (PetscObject)pc;
-  PC_KCycle  *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  kc->options_used = PETSC_TRUE;
-  PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_mg_galerkin", &kc->galerkin_set));
-  PetscCall(PetscOptionsGetInt(o->options, o->prefix, "-pc_mg_levels", &kc->nlevels_option, NULL));
-  PetscCall(PetscOptionsGetBool(o->options, o->prefix, "-pc_mg_distinct_smoothup", &kc->distinct, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCSetFromOptions_KCycle(PC pc, KCycleOptionItems PetscOptionsObject)
-{
-  PC_MG                *mg;
-  PC_KCycle            *kc;
-  PCKCycleHierarchyType hierarchy;
-  PetscInt              kappa = 2;
-  PetscBool             flg, ours;
-  char                  text[64] = "2";
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  hierarchy = kc->hierarchy;
-  if (kc->automatic.wanted) PetscCall(PetscStrncpy(text, "auto", sizeof(text)));
-  else if (kc->kappa == PC_KCYCLE_KAPPA_W) PetscCall(PetscStrncpy(text, "w", sizeof(text)));
-  else PetscCall(PetscSNPrintf(text, sizeof(text), "%" PetscInt_FMT, kc->kappa));
-  PetscOptionsHeadBegin(PetscOptionsObject, "Kappa-cycle multigrid options");
-  PetscCall(PetscOptionsEnum("-pc_kcycle_hierarchy", "Where the levels come from", "PCKCycleSetHierarchy",
-                             PCKCycleHierarchyTypes, (PetscEnum)hierarchy, (PetscEnum *)&hierarchy, &flg));
-  if (flg) PetscCall(PCKCycleSetHierarchy(pc, hierarchy));
-  PetscCall(
-      PetscOptionsString("-pc_kcycle_kappa",
-                         "Cycle counter: 1 (v), 2 (f), 3, ..., w, auto; if it is not given 1 on most structured levels",
-                         "PCKCycleSetKappa", text, text, sizeof(text), &flg));
-  if (flg) {
-    PetscCall(ParseKappa(pc, text, &kappa));
-    PetscCall(PCKCycleSetKappa(pc, kappa));
-  }
-  PetscCall(PCKCycleStructuredSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleOvercorrectSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleFallbackSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleFMGSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleProfileSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleFoundSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleTimeSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCyclePredictSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleRooflineSetFromOptions(pc, PetscOptionsObject));
-  PetscCall(PCKCycleAnswerSetFromOptions(pc, PetscOptionsObject));
-  PetscOptionsHeadEnd();
-  mg = (PC_MG *)pc->data;
-  PetscCall(PCKCycleSolversNotice(pc));
-  PetscCall(ReadLevels(pc));
-  if (!kc->ready && !kc->busy) PetscCall(PCKCycleChooseLevels(pc, PETSC_FALSE));
-  ours        = (PetscBool)(!mg->levels || mg->nlevels == kc->nlevels_chosen);
-  kc->reading = PETSC_TRUE;
-  PetscCall(SetFromOptionsInherited(pc, PetscOptionsObject));
-  kc->reading                = PETSC_FALSE;
-  mg->usedmfornumberoflevels = PETSC_FALSE; /* their number is chosen here */
-  kc->galerkin_none          = (PetscBool)(kc->galerkin_set && mg->galerkin == PC_MG_GALERKIN_NONE);
-  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_mg_levels", &flg));
-  if (ours && !flg) kc->nlevels_chosen = mg->nlevels; /* PCMG's single level, until the grid is known */
-  PetscCall(PCKCycleInstall(pc));
-  PetscCall(PCKCycleRefuseChanges(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  kc->automatic.wanted = (PetscBool)(kappa == PC_KCYCLE_KAPPA_AUTO);
-  if (!kc->automatic.wanted) PetscCall(PCKCycleAutoReset(kc));
-  if (!kc->automatic.wanted) kc->kappa = kappa;
-  else if (!kc->automatic.chosen) kc->kappa = 1; /* until there is a choice */
-  kc->kappa_set      = PETSC_TRUE;
-  kc->kappa_of_cycle = PETSC_FALSE;
-  PetscCall(PCKCycleFollowKappa(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -490,22 +337,23 @@ static PetscErrorCode PCKCycleSetKappa_KCycle(PC pc, PetscInt kappa)
 @*/
 PetscErrorCode PCKCycleSetKappa(PC pc, PetscInt kappa)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, kappa, 2);
   PetscCheck(kappa > 0 || kappa == PC_KCYCLE_KAPPA_AUTO, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "kappa must be at least 1 (the V-cycle), not %" PetscInt_FMT, kappa);
-  PetscTryMethod(pc, "PCKCycleSetKappa_C", (PC, PetscInt), (pc, kappa));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetKappa_KCycle(PC pc, PetscInt *kappa)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *kappa = kc->automatic.wanted && !kc->automatic.chosen ? PC_KCYCLE_KAPPA_AUTO : kc->kappa;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->automatic.wanted = (PetscBool)(kappa == PC_KCYCLE_KAPPA_AUTO);
+  if (!kc->automatic.wanted) PetscCall(PCKCycleAutoReset(kc));
+  if (!kc->automatic.wanted) kc->kappa = kappa;
+  else if (!kc->automatic.chosen) kc->kappa = 1; /* until there is a choice */
+  kc->kappa_set      = PETSC_TRUE;
+  kc->kappa_of_cycle = PETSC_FALSE;
+  PetscCall(PCKCycleFollowKappa(pc));
+  PetscCall(PCKCycleGatheredFollow(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -527,25 +375,13 @@ static PetscErrorCode PCKCycleGetKappa_KCycle(PC pc, PetscInt *kappa)
 @*/
 PetscErrorCode PCKCycleGetKappa(PC pc, PetscInt *kappa)
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(kappa, 2);
-  PetscUseMethod(pc, "PCKCycleGetKappa_C", (PC, PetscInt *), (pc, kappa));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchyType hierarchy)
-{
-  PC_KCycle *kc;
-  PetscBool  isgamg = (PetscBool)(hierarchy == PC_KCYCLE_HIERARCHY_GAMG);
-
-  PetscFunctionBegin;
   PetscCall(PCKCycleGetContext(pc, &kc));
-  if (hierarchy == kc->hierarchy) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "The hierarchy is set up already: call PCReset() before PCKCycleSetHierarchy()");
-  kc->hierarchy = hierarchy;
-  PetscCall(PCKCycleInherit(pc, isgamg));
+  *kappa = kc->automatic.wanted && !kc->automatic.chosen ? PC_KCYCLE_KAPPA_AUTO : kc->kappa;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -572,21 +408,20 @@ static PetscErrorCode PCKCycleSetHierarchy_KCycle(PC pc, PCKCycleHierarchyType h
 @*/
 PetscErrorCode PCKCycleSetHierarchy(PC pc, PCKCycleHierarchyType hierarchy)
 {
+  PC_KCycle *kc;
+  PetscBool  isgamg = (PetscBool)(hierarchy == PC_KCYCLE_HIERARCHY_GAMG);
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, hierarchy, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleHierarchyTypes, (int)hierarchy));
-  PetscTryMethod(pc, "PCKCycleSetHierarchy_C", (PC, PCKCycleHierarchyType), (pc, hierarchy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetHierarchy_KCycle(PC pc, PCKCycleHierarchyType *hierarchy)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *hierarchy = kc->ready ? kc->levels_from : kc->hierarchy;
+  kc = KCycleOf(pc);
+  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
+  if (hierarchy == kc->hierarchy) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The hierarchy is set up already: call PCReset() before PCKCycleSetHierarchy()");
+  kc->hierarchy = hierarchy;
+  PetscCall(PCKCycleInherit(pc, isgamg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -607,23 +442,13 @@ static PetscErrorCode PCKCycleGetHierarchy_KCycle(PC pc, PCKCycleHierarchyType *
 @*/
 PetscErrorCode PCKCycleGetHierarchy(PC pc, PCKCycleHierarchyType *hierarchy)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(hierarchy, 2);
-  PetscUseMethod(pc, "PCKCycleGetHierarchy_C", (PC, PCKCycleHierarchyType *), (pc, hierarchy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCKCycleGetLevelCalls_KCycle(PC pc, PetscInt *nlevels, const PetscInt64 *calls[])
-{
   PC_KCycle *kc;
 
   PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(hierarchy, 2);
   PetscCall(PCKCycleGetContext(pc, &kc));
-  PetscCheck(kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER, "Levels are known after PCSetUp()");
-  for (PetscInt l = 0; l < kc->nlevels; l++) kc->calls[l] = kc->level[kc->nlevels - 1 - l].calls;
-  if (nlevels) *nlevels = kc->nlevels;
-  if (calls) *calls = kc->calls;
+  *hierarchy = kc->ready ? kc->levels_from : kc->hierarchy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -648,11 +473,17 @@ static PetscErrorCode PCKCycleGetLevelCalls_KCycle(PC pc, PetscInt *nlevels, con
 @*/
 PetscErrorCode PCKCycleGetLevelCalls(PC pc, PetscInt *nlevels, const PetscInt64 *calls[])
 {
+  PC_KCycle *kc;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   if (nlevels) PetscAssertPointer(nlevels, 2);
   if (calls) PetscAssertPointer(calls, 3);
-  PetscUseMethod(pc, "PCKCycleGetLevelCalls_C", (PC, PetscInt *, const PetscInt64 *[]), (pc, nlevels, calls));
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER, "Levels are known after PCSetUp()");
+  for (PetscInt l = 0; l < kc->nlevels; l++) kc->calls[l] = kc->level[kc->nlevels - 1 - l].calls;
+  if (nlevels) *nlevels = kc->nlevels;
+  if (calls) *calls = kc->calls;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -661,31 +492,10 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscObject obj = (PetscObject)pc;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(obj, "PCKCycleSetKappa_C", present ? PCKCycleSetKappa_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetKappa_C", present ? PCKCycleGetKappa_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(obj, "PCKCycleSetHierarchy_C", present ? PCKCycleSetHierarchy_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetHierarchy_C", present ? PCKCycleGetHierarchy_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetLevelCalls_C", present ? PCKCycleGetLevelCalls_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(obj, "PCMGSetLevels_C", present ? PCMGSetLevels_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(obj, "PCSetCoordinates_C", present ? PCSetCoordinates_KCycle : NULL));
-  PetscCall(PCKCycleStructuredCompose(pc, present));
-  PetscCall(PCKCycleFoundCompose(pc, present));
-  PetscCall(PCKCycleTimeCompose(pc, present));
-  PetscCall(PCKCyclePredictCompose(pc, present));
-  PetscCall(PCKCycleRooflineCompose(pc, present));
-  PetscCall(PCKCycleAnswerCompose(pc, present));
-  PetscCall(PCKCyclePlaceCompose(pc, present));
-  PetscCall(PCKCycleSplitCompose(pc, present));
-  PetscCall(PCKCycleBlockCompose(pc, present));
-  PetscCall(PCKCycleMatrixCompose(pc, present));
-  PetscCall(PCKCycleGraphCompose(pc, present));
   PetscCall(PCKCycleThereCompose(pc, present));
-  PetscCall(PCKCycleTilesCompose(pc, present));
-  PetscCall(PCKCycleOverlapCompose(pc, present));
-  PetscCall(PCKCycleOvercorrectCompose(pc, present));
-  PetscCall(PCKCycleFallbackCompose(pc, present));
-  PetscCall(PCKCycleFMGCompose(pc, present));
-  PetscCall(PCKCycleProfileCompose(pc, present));
+  PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetModel_C", present ? PCKCycleGetModel_KCycle : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -737,8 +547,6 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_roofline <file>               - file with the roofs of the machine (default none): `-ksp_view` shows
       predicted times of solves
 . -pc_kcycle_calibrate <false>             - times a few cycles at set-up: `-ksp_view` shows predicted times of cycles
-. -pc_kcycle_calibration_save <file>       - file that these times are written to (default none)
-. -pc_kcycle_calibration_load <file>       - file that they are taken from (default none)
 - -pc_kcycle_grid_sizes (nx[,ny[,nz]]) - sizes of the grid of a matrix without a `DM` (default found in the matrix)
 
   Level: beginner
@@ -807,17 +615,17 @@ PetscErrorCode PCCreate_KCycle(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscCitationsRegister(KCycleCitation, &KCycleCite));
   PetscCall(PetscNew(&kc));
-  pc->useAmat       = PETSC_FALSE; /* PCMG, which this may have been before, asks for it by itself */
-  kc->kappa         = 2;
-  kc->graph         = PETSC_TRUE;
-  kc->block_below   = KCYCLE_BLOCK;
-  kc->matrix_below  = KCYCLE_MATRIX;
-  kc->tile_above    = PC_KCYCLE_TILE_ABOVE_NEVER;
-  kc->overlap_above = KCYCLE_OVERLAP;
-  kc->precision     = PC_KCYCLE_PRECISION_AUTO;
-  kc->ghost_points  = KCYCLE_GHOSTS;
-  kc->proc_eq_limit = KCYCLE_PROC_EQ_LIMIT;
-  kc->overcorrect   = 1;
+  pc->useAmat              = PETSC_FALSE; /* PCMG, which this may have been before, asks for it by itself */
+  kc->kappa                = 2;
+  kc->graph                = PETSC_TRUE;
+  kc->limits.block_below   = KCYCLE_BLOCK;
+  kc->limits.matrix_below  = KCYCLE_MATRIX;
+  kc->limits.tile_above    = KCYCLE_TILE_ABOVE_NEVER;
+  kc->limits.overlap_above = KCYCLE_OVERLAP;
+  kc->precision            = PC_KCYCLE_PRECISION_AUTO;
+  kc->limits.ghost_points  = KCYCLE_GHOSTS;
+  kc->proc_eq_limit        = KCYCLE_PROC_EQ_LIMIT;
+  kc->overcorrect          = 1;
   PetscCall(PetscStrncpy(kc->semicoarsen, "auto", sizeof(kc->semicoarsen)));
   PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &container));
   PetscCall(PetscContainerSetPointer(container, kc));

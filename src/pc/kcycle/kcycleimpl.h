@@ -191,13 +191,11 @@ typedef struct {
 typedef struct {
   /* parameters */
   PetscBool calibrate;
-  char     *save, *load; /* names of files; NULL: none */
 
   KCycleModel model;
   PetscBool   ready;     /* times of visits are known */
   PetscBool   described; /* levels are */
-  PetscBool   saved;     /* in the file */
-  PetscInt    cycles;    /* that were timed; 0: times are from the file */
+  PetscInt    cycles;    /* that were timed */
   PetscReal  *samples;   /* while cycles are timed */
   PetscBool   at_rest;   /* cycles that run do not count */
   /* of all cycles since then, beside each other */
@@ -342,6 +340,21 @@ typedef struct {
   KCycleProfile kept[64]; /* of the levels, while others run */
 } KCycleProfiling;
 
+/* The split between device and host with which cycles are fastest */
+#define KCYCLE_HOST_BELOW_AUTO  (-1)
+/* No level has its sweeps fused */
+#define KCYCLE_TILE_ABOVE_NEVER (-1)
+
+/* Sizes of levels from which, or to which, something is done; see launches.c. All numbers: they are compared as memory */
+typedef struct {
+  PetscInt host_below;    /* levels with fewer unknowns are on the host */
+  PetscInt block_below;   /* levels on a device with fewer unknowns are in one kernel, */
+  PetscInt matrix_below;  /* and what they do is a product with a matrix */
+  PetscInt tile_above;    /* sweeps on a device are fused from so many unknowns on */
+  PetscInt overlap_above; /* halos of the device travel behind inner points from so many of a process on */
+  PetscInt ghost_points;  /* of a process, at most so many more than it has of its own; -1: none */
+} KCycleLimits;
+
 /*
   PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
   container.
@@ -356,25 +369,20 @@ typedef struct {
   PCKCycleGridType          grid;
   PCKCycleInterpolationType interpolation;
   PCKCycleAnisotropyType    anisotropy;
-  PCKCyclePrecisionType     precision;    /* of levels, as asked for */
-  PCKCyclePlaceType         place;        /* where structured levels are to live */
-  PetscInt                  host_below;   /* those with fewer unknowns are on the host */
-  PetscBool                 graph;        /* cycles on a device are recorded */
-  PetscInt                  block_below;  /* levels on a device with fewer unknowns are in one kernel */
-  PetscInt                  ghost_points; /* of a process, at most so many more than it has of its own; -1: none */
-  PetscInt  overlap_above;  /* halos of the device travel behind inner points from so many of a process on */
-  PetscInt  matrix_below;   /* and what they do is a product with a matrix */
-  PetscInt  tile_above;     /* sweeps on a device are fused from so many unknowns on, or never */
-  PetscBool count;          /* the bytes that their kernels move */
-  PetscReal overcorrect;    /* factor of corrections from coarser levels to the finest one */
-  PetscInt  proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
-  char      semicoarsen[8]; /* directions to coarsen, or "auto" */
-  PetscBool galerkin_set;   /* -pc_mg_galerkin was given */
-  PetscBool galerkin_none;  /* as none */
-  PetscBool options_used;   /* PCSetFromOptions() has been called, */
-  PetscBool reading;        /* and is at work */
-  PetscInt  nlevels_option; /* -pc_mg_levels when it was called; 0: not given */
-  PetscBool distinct;       /* -pc_mg_distinct_smoothup then */
+  PCKCyclePrecisionType     precision; /* of levels, as asked for */
+  PCKCyclePlaceType         place;     /* where structured levels are to live */
+  KCycleLimits              limits;
+  PetscBool                 graph;          /* cycles on a device are recorded */
+  PetscBool                 count;          /* the bytes that their kernels move */
+  PetscReal                 overcorrect;    /* factor of corrections from coarser levels to the finest one */
+  PetscInt                  proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
+  char                      semicoarsen[8]; /* directions to coarsen, or "auto" */
+  PetscBool                 galerkin_set;   /* -pc_mg_galerkin was given */
+  PetscBool                 galerkin_none;  /* as none */
+  PetscBool                 options_used;   /* PCSetFromOptions() has been called, */
+  PetscBool                 reading;        /* and is at work */
+  PetscInt                  nlevels_option; /* -pc_mg_levels when it was called; 0: not given */
+  PetscBool                 distinct;       /* -pc_mg_distinct_smoothup then */
 
   /* found at set-up */
   struct _PCOps base;                                     /* operations of the inherited type */
@@ -498,9 +506,14 @@ typedef struct {
 } PC_KCycle;
 
 /* kcycle.c: the type */
+PETSC_INTERN PC_KCycle     *KCycleOf(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGetContext(PC, PC_KCycle **);
+PETSC_INTERN PetscErrorCode KCycleCheckSettable(PC, PetscBool same, const char setter[]);
 PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
 PETSC_INTERN PetscErrorCode PCKCycleInherit(PC, PetscBool);
+
+/* options.c */
+PETSC_INTERN PetscErrorCode PCSetFromOptions_KCycle(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleReadInherited(PC);
 PETSC_INTERN PetscErrorCode PCKCycleHideLevels(PC, PetscBool, size_t, char[]);
 
@@ -522,8 +535,6 @@ PETSC_INTERN PetscErrorCode PCKCycleFoundCheckSizes(PC, DM);
 PETSC_INTERN PetscErrorCode PCKCycleFoundSettle(PC);
 PETSC_INTERN PetscErrorCode PCKCycleFoundReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleFoundView(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleFoundSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleFoundCompose(PC, PetscBool);
 
 /* kcpads.c: vectors with pads for rows of other processes */
 PETSC_INTERN PetscErrorCode PCKCyclePadsCreate(Mat, DM, KCycleFound *);
@@ -576,11 +587,9 @@ PETSC_INTERN PetscErrorCode PCKCycleEngineReset(PC_KCycle *);
 /* kcghosts.c: levels with ghost points */
 PETSC_INTERN PetscErrorCode PCKCycleGhostsSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGhostsReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleGhostsSetFromOptions(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCKCycleGhostsDescribe(const PC_KCycle *, PetscInt l, size_t, char[]);
 
 PETSC_INTERN PetscErrorCode PCKCycleEngineSettle(PC);
-PETSC_INTERN PetscErrorCode PCKCycleReadFile(MPI_Comm, const char name[], PetscInt size, char text[], PetscMPIInt *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineIsUsed(PC, PetscBool transpose, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineApply(PC, const KCycleVisit *, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleEngineApplyThere(PC, const PetscScalar *, PetscScalar *);
@@ -594,36 +603,21 @@ PETSC_INTERN PetscErrorCode PCKCyclePlaceCreateLevels(PC, PetscReal scale);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceRun(PC_KCycle *, const KCycleRun *, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceView(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCyclePlaceSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCyclePlaceCompose(PC, PetscBool);
 
 /* kcsplit.c */
 PETSC_INTERN void           PCKCycleSplitReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleSplitSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleSplitView(const PC_KCycle *, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleSplitSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleSplitCompose(PC, PetscBool);
 
-/* kcgraph.c: cycles that are recorded on a device */
+/* launches.c: what cycles launch on a device */
+PETSC_INTERN PetscErrorCode PCKCycleLaunchesView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleBlockSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleBlockView(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleBlockSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleBlockCompose(PC, PetscBool);
 
-/* kcmatrix.c */
-PETSC_INTERN PetscErrorCode PCKCycleMatrixSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleMatrixCompose(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCKCycleGraphIsUsed(PC, PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleStepsObstacle(PC, const char *[]);
-PETSC_INTERN PetscErrorCode PCKCycleGraphView(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleGraphSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleGraphCompose(PC, PetscBool);
 
 /* kcovercorrect.c */
 PETSC_INTERN PetscReal      PCKCycleOvercorrectFactor(const PC_KCycle *, PetscInt);
 PETSC_INTERN PetscErrorCode PCKCycleOvercorrectView(const PC_KCycle *, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleOvercorrectSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleOvercorrectCompose(PC, PetscBool);
 
 /* kcfmg.c: full multigrid */
 PETSC_INTERN PetscErrorCode PCKCycleFMGSetUp(PC);
@@ -631,8 +625,6 @@ PETSC_INTERN PetscErrorCode PCKCycleFMGReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGCheck(PC, const KCycleVisit *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGStart(const PC_KCycle *, PetscInt, Vec coarse, Vec x);
 PETSC_INTERN PetscErrorCode PCKCycleFMGView(const PC_KCycle *, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleFMGSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleFMGCompose(PC, PetscBool);
 
 PETSC_INTERN PetscErrorCode KCycleStructureBalanceRows(const KCycleStructure *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGWatch(PC, KCycleRun *);
@@ -648,30 +640,24 @@ PETSC_INTERN void           PCKCycleProfileStart(PC_KCycle *);
 PETSC_INTERN void           PCKCycleProfileStop(PC_KCycle *, PetscInt);
 PETSC_INTERN PetscErrorCode PCKCycleProfileFinish(PC);
 PETSC_INTERN PetscErrorCode PCKCycleProfileShow(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleProfileSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleProfileCompose(PC, PetscBool);
 static inline PetscBool     PCKCycleCounts(const PC_KCycle *kc)
 {
   return (PetscBool)(kc->count || kc->profiling.wanted);
 }
 
-/* kcoverlap.c, kctiles.c */
-PETSC_INTERN PetscErrorCode PCKCycleOverlapView(const PC_KCycle *, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleOverlapSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleOverlapCompose(PC, PetscBool);
-PETSC_INTERN const char    *PCKCycleFused(const PC_KCycle *, PetscInt);
-PETSC_INTERN PetscErrorCode PCKCycleTilesSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleTilesCompose(PC, PetscBool);
+PETSC_INTERN const char *PCKCycleFused(const PC_KCycle *, PetscInt);
 
 /* kcthere.c */
 PETSC_INTERN PetscErrorCode PCKCycleThereReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleThereCompose(PC, PetscBool);
 
 /* kcinverse.c: the coarsest problem on a device */
+PETSC_INTERN PetscErrorCode KCycleCoarsestMakeConsistent(const PC_MG_Levels *, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleInverseGive(PC, KCycleLevels *, PetscInt count, const char *why[]);
 PETSC_INTERN PetscErrorCode PCKCycleInverseSetUp(PC);
 
-/* kccycle.c */
+/* apply.c */
+PETSC_INTERN KCycleVisit    KCycleApplication(PC, PetscInt kappa, PetscBool transpose);
 PETSC_INTERN PetscErrorCode PCKCycleTestNorm(PC, PetscReal norm, const KCycleStop *, PCRichardsonConvergedReason *);
 PETSC_INTERN PetscErrorCode PCKCycleVisit(PC, const KCycleVisit *, Vec, Vec);
 
@@ -686,6 +672,7 @@ PETSC_INTERN PetscErrorCode PCKCycleUnknownsWhyNot(PC, size_t, char[]);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsGive(PC, KSP);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsTake(PC, KSP);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsFollow(PC);
+PETSC_INTERN PetscErrorCode PCKCycleOperatorChanged(PC, PetscInt dof, Vec *image, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsJudge(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsView(PC, PetscViewer);
@@ -730,12 +717,8 @@ PETSC_INTERN PetscErrorCode KCycleKSPUseStencil(KSP, PC);
 PETSC_INTERN PetscErrorCode PCKCycleCheckAnswer(PC, KSP, Vec, Vec);
 PETSC_INTERN void           PCKCycleAnswerForget(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleAnswerView(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleAnswerSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleAnswerCompose(PC, PetscBool);
 
 /* kcchoices.c: options and functions of structured levels */
-PETSC_INTERN PetscErrorCode PCKCycleStructuredSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleStructuredCompose(PC, PetscBool);
 
 /* kclines.c: lines and planes that levels relax */
 PETSC_INTERN PetscErrorCode KCycleStructureChooseLines(const PC_KCycle *, KCycleStructure *);
@@ -752,6 +735,7 @@ PETSC_INTERN PetscErrorCode KCycleAssemble(PC, KCycleStructure *);
 
 /* kccheck.c: the operator and the coarsest solver */
 PETSC_INTERN PetscErrorCode PCKCycleCheckOperator(PC);
+PETSC_INTERN PetscErrorCode KCycleHasOption(PetscObject, size_t n, const char *const names[], PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseForget(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseBefore(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseAfter(PC);
@@ -788,7 +772,7 @@ PETSC_INTERN PetscErrorCode PCKCycleExplainRightSide(PC, KSP);
 PETSC_INTERN PetscErrorCode PCKCycleHoldEmptyRows(PC);
 PETSC_INTERN PetscErrorCode KCycleStructureHoldClosed(const PC_KCycle *, KCycleStructure *);
 
-/* kcmodel.c: the time of a cycle; kccalibration.c: in files; kctime.c: options and functions */
+/* kcmodel.c: the time of a cycle; kctime.c: functions of the user */
 PETSC_INTERN PetscErrorCode PCKCycleModelReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleModelSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleModelChanged(PC);
@@ -796,10 +780,7 @@ PETSC_INTERN PetscErrorCode PCKCycleModelCalibrate(PC);
 PETSC_INTERN PetscErrorCode PCKCycleModelRest(PC, PetscBool);
 PETSC_INTERN void           PCKCycleModelCompare(PC_KCycle *, const KCycleVisit *, PetscReal);
 PETSC_INTERN PetscErrorCode PCKCycleModelView(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleCalibrationSave(PC, const char[]);
-PETSC_INTERN PetscErrorCode PCKCycleCalibrationLoad(PC, const char[]);
-PETSC_INTERN PetscErrorCode PCKCycleTimeSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleTimeCompose(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCKCycleGetModel_KCycle(PC, PetscBool fit, KCycleModel **);
 
 /* kcauto.c: the kappa that is cheapest */
 PETSC_INTERN PetscErrorCode PCKCycleAutoReset(PC_KCycle *);
@@ -816,8 +797,6 @@ PETSC_INTERN PetscErrorCode PCKCycleFallbackFollow(PC);
 PETSC_INTERN PetscErrorCode PCKCycleFallbackNote(PC, KSP);
 PETSC_INTERN PetscErrorCode PCKCycleFallbackApply(PC, PetscBool transpose, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleFallbackView(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleFallbackSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleFallbackCompose(PC, PetscBool);
 
 /* kcfourier.c: local Fourier analysis of the levels */
 PETSC_INTERN PetscErrorCode PCKCycleFourierTake(PC, PetscInt most, KCycleFourier *, size_t, char[]);
@@ -835,12 +814,8 @@ PETSC_INTERN PetscInt       PCKCycleForecastBest(const PC_KCycle *);
 PETSC_INTERN PetscReal      PCKCycleForecastIterations(const KCyclePredict *, const KCycleForecast *);
 PETSC_INTERN PetscReal      PCKCycleForecastSeconds(const KCyclePredict *, const KCycleForecast *);
 PETSC_INTERN PetscErrorCode PCKCycleRooflineLoad(PC);
-PETSC_INTERN PetscErrorCode PCKCycleRooflineSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleRooflineCompose(PC, PetscBool);
-PETSC_INTERN PetscErrorCode PCKCyclePredictSetFromOptions(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCyclePredictCompose(PC, PetscBool);
 
-/* kccycle.c: Algorithm 3 */
+/* apply.c: operations of the PC */
 PETSC_INTERN PetscErrorCode PCApply_KCycle(PC, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCApplyTranspose_KCycle(PC, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCApplyInherited_KCycle(PC, Vec, Vec);

@@ -10,6 +10,24 @@ const char *const PCRelaxOrderTypes[]    = {"forward",          "backward",     
                                             "PCRelaxOrderType", "PC_RELAX_ORDER_", NULL};
 const char *const PCRelaxClustersTypes[] = {"auto", "on", "off", "PCRelaxClustersType", "PC_RELAX_CLUSTERS_", NULL};
 
+/* NULL: the PC is of another type */
+static PC_Relax *RelaxOf(PC pc)
+{
+  PetscBool ours;
+
+  return !PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours) && ours ? (PC_Relax *)pc->data : NULL;
+}
+
+/* Of the PC that a program asks for something */
+static PetscErrorCode GetRelax(PC pc, PC_Relax **relax)
+{
+  PetscFunctionBegin;
+  *relax = RelaxOf(pc);
+  PetscCheck(*relax, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "This PC is of type %s, not " PCRELAX,
+             ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "none");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCReset_Relax(PC pc)
 {
   PC_Relax *relax = (PC_Relax *)pc->data;
@@ -300,52 +318,48 @@ static PetscErrorCode PCApplyRichardson_Relax(PC pc, Vec b, Vec x, Vec w, PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of no effect on other types, as the next three */
 PetscErrorCode PCRelaxSetReverse(PC pc, PetscBool reverse)
 {
-  PetscBool ours;
+  PC_Relax *relax = RelaxOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
-  if (ours) ((PC_Relax *)pc->data)->reverse = reverse;
+  if (relax) relax->reverse = reverse;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The colour of this point comes first; of no effect on other types */
+/* The colour of this point comes first */
 PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
 {
-  PetscBool ours;
+  PC_Relax *relax = RelaxOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
-  if (ours) PetscCall(PetscArraycpy(((PC_Relax *)pc->data)->origin, origin, 3));
+  if (relax) PetscCall(PetscArraycpy(relax->origin, origin, 3));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The coarser grid that corrections come from: smoothers leave to it what it sees. Of no effect on other types */
+/* The coarser grid that corrections come from: smoothers leave to it what it sees */
 PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscInt origin[], PetscInt fewer)
 {
-  PC_Relax *relax = (PC_Relax *)pc->data;
-  PetscBool ours;
+  PC_Relax *relax = RelaxOf(pc);
 
   PetscFunctionBegin;
   PetscCall(PCRelaxSetOrigin(pc, origin));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
-  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscArraycpy(relax->factor, factor, 3));
   relax->fewer = fewer;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Directions of the lines that type auto relaxes, and across which it relaxes planes, before the lines; both "":
-   points. Of no effect on other types */
+   points */
 PetscErrorCode PCRelaxSetLines(PC pc, const char lines[], const char planes[])
 {
-  PC_Relax *relax = (PC_Relax *)pc->data;
-  PetscBool ours, same[2];
+  PC_Relax *relax = RelaxOf(pc);
+  PetscBool same[2];
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
-  if (!ours) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(relax->lines, lines, &same[0]));
   PetscCall(PetscStrcmp(relax->planes, planes, &same[1]));
   PetscCall(PetscStrncpy(relax->lines, lines, sizeof(relax->lines)));
@@ -357,15 +371,16 @@ PetscErrorCode PCRelaxSetLines(PC pc, const char lines[], const char planes[])
 /* Is it PCRELAX, and has nobody chosen its type, by the option neither? */
 PetscErrorCode PCRelaxIsAuto(PC pc, PetscBool *automatic)
 {
-  char      type[64];
-  PetscBool given;
+  const PC_Relax *relax = RelaxOf(pc);
+  char            type[64];
+  PetscBool       given;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, automatic));
-  if (!*automatic) PetscFunctionReturn(PETSC_SUCCESS);
+  *automatic = PETSC_FALSE;
+  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_relax_type", type,
                                   sizeof(type), &given));
-  PetscCall(PetscStrcmp(given ? type : ((PC_Relax *)pc->data)->type, PC_RELAX_AUTO, automatic));
+  PetscCall(PetscStrcmp(given ? type : relax->type, PC_RELAX_AUTO, automatic));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -373,13 +388,11 @@ PetscErrorCode PCRelaxIsAuto(PC pc, PetscBool *automatic)
    none */
 PetscErrorCode PCRelaxGetSmoother(PC pc, Mat A, KCycleSmoother **smoother, PCRelaxOrderType *order)
 {
-  PC_Relax *relax = (PC_Relax *)pc->data;
-  PetscBool ours;
+  PC_Relax *relax = RelaxOf(pc);
 
   PetscFunctionBegin;
   *smoother = NULL;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours));
-  if (!ours || !relax->smoother || relax->A != A) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!relax || !relax->smoother || relax->A != A) PetscFunctionReturn(PETSC_SUCCESS);
   relax->smoothing = PETSC_TRUE;
   *smoother        = relax->smoother;
   *order           = KCycleRelaxOrder(relax);
@@ -416,25 +429,6 @@ PetscErrorCode PCRelaxRegister(const char name[], PetscErrorCode (*create)(KCycl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRelaxSetType_Relax(PC pc, PCRelaxType type)
-{
-  PC_Relax         *relax = (PC_Relax *)pc->data;
-  PetscFunctionList list;
-  PetscErrorCode (*create)(KCycleSmoother *);
-  PetscBool same;
-
-  PetscFunctionBegin;
-  PetscCall(KCycleSmootherGetList(&list));
-  PetscCall(PetscFunctionListFind(list, type, &create));
-  PetscCheck(create, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_UNKNOWN_TYPE,
-             "There is no smoother called %s: -help shows the values of -pc_relax_type", type);
-  PetscCall(PetscStrcmp(relax->type, type, &same));
-  if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrncpy(relax->type, type, sizeof(relax->type)));
-  pc->setupcalled = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@C
   PCRelaxSetType - Sets the smoother.
 
@@ -454,17 +448,24 @@ static PetscErrorCode PCRelaxSetType_Relax(PC pc, PCRelaxType type)
 @*/
 PetscErrorCode PCRelaxSetType(PC pc, PCRelaxType type)
 {
+  PC_Relax         *relax;
+  PetscFunctionList list;
+  PetscErrorCode (*create)(KCycleSmoother *);
+  PetscBool same;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(type, 2);
-  PetscTryMethod(pc, "PCRelaxSetType_C", (PC, PCRelaxType), (pc, type));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCRelaxGetType_Relax(PC pc, PCRelaxType *type)
-{
-  PetscFunctionBegin;
-  *type = ((PC_Relax *)pc->data)->type;
+  relax = RelaxOf(pc);
+  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleSmootherGetList(&list));
+  PetscCall(PetscFunctionListFind(list, type, &create));
+  PetscCheck(create, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "There is no smoother called %s: -help shows the values of -pc_relax_type", type);
+  PetscCall(PetscStrcmp(relax->type, type, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(relax->type, type, sizeof(relax->type)));
+  pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -485,21 +486,13 @@ static PetscErrorCode PCRelaxGetType_Relax(PC pc, PCRelaxType *type)
 @*/
 PetscErrorCode PCRelaxGetType(PC pc, PCRelaxType *type)
 {
+  PC_Relax *relax;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(type, 2);
-  PetscUseMethod(pc, "PCRelaxGetType_C", (PC, PCRelaxType *), (pc, type));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCRelaxSetOmega_Relax(PC pc, PetscReal omega)
-{
-  PC_Relax *relax = (PC_Relax *)pc->data;
-
-  PetscFunctionBegin;
-  if (relax->omega == omega) PetscFunctionReturn(PETSC_SUCCESS);
-  relax->omega    = omega;
-  pc->setupcalled = PETSC_FALSE;
+  PetscCall(GetRelax(pc, &relax));
+  *type = relax->type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -526,19 +519,18 @@ static PetscErrorCode PCRelaxSetOmega_Relax(PC pc, PetscReal omega)
 @*/
 PetscErrorCode PCRelaxSetOmega(PC pc, PetscReal omega)
 {
+  PC_Relax *relax;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveReal(pc, omega, 2);
   PetscCheck(omega >= 0 && omega < 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "omega must be at least 0 (chosen) and less than 2, not %g", (double)omega);
-  PetscTryMethod(pc, "PCRelaxSetOmega_C", (PC, PetscReal), (pc, omega));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCRelaxGetOmega_Relax(PC pc, PetscReal *omega)
-{
-  PetscFunctionBegin;
-  *omega = ((PC_Relax *)pc->data)->omega;
+  relax = RelaxOf(pc);
+  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
+  if (relax->omega == omega) PetscFunctionReturn(PETSC_SUCCESS);
+  relax->omega    = omega;
+  pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -559,21 +551,13 @@ static PetscErrorCode PCRelaxGetOmega_Relax(PC pc, PetscReal *omega)
 @*/
 PetscErrorCode PCRelaxGetOmega(PC pc, PetscReal *omega)
 {
+  PC_Relax *relax;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(omega, 2);
-  PetscUseMethod(pc, "PCRelaxGetOmega_C", (PC, PetscReal *), (pc, omega));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCRelaxSetOrder_Relax(PC pc, PCRelaxOrderType order)
-{
-  PC_Relax *relax = (PC_Relax *)pc->data;
-
-  PetscFunctionBegin;
-  if (relax->order == order) PetscFunctionReturn(PETSC_SUCCESS);
-  relax->order    = order;
-  pc->setupcalled = PETSC_FALSE;
+  PetscCall(GetRelax(pc, &relax));
+  *omega = relax->omega;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -604,18 +588,17 @@ static PetscErrorCode PCRelaxSetOrder_Relax(PC pc, PCRelaxOrderType order)
 @*/
 PetscErrorCode PCRelaxSetOrder(PC pc, PCRelaxOrderType order)
 {
+  PC_Relax *relax;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, order, 2);
   PetscCall(KCycleCheckChoice(pc, PCRelaxOrderTypes, (int)order));
-  PetscTryMethod(pc, "PCRelaxSetOrder_C", (PC, PCRelaxOrderType), (pc, order));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCRelaxGetOrder_Relax(PC pc, PCRelaxOrderType *order)
-{
-  PetscFunctionBegin;
-  *order = ((PC_Relax *)pc->data)->order;
+  relax = RelaxOf(pc);
+  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
+  if (relax->order == order) PetscFunctionReturn(PETSC_SUCCESS);
+  relax->order    = order;
+  pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -636,21 +619,13 @@ static PetscErrorCode PCRelaxGetOrder_Relax(PC pc, PCRelaxOrderType *order)
 @*/
 PetscErrorCode PCRelaxGetOrder(PC pc, PCRelaxOrderType *order)
 {
+  PC_Relax *relax;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(order, 2);
-  PetscUseMethod(pc, "PCRelaxGetOrder_C", (PC, PCRelaxOrderType *), (pc, order));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCRelaxSetDegree_Relax(PC pc, PetscInt degree)
-{
-  PC_Relax *relax = (PC_Relax *)pc->data;
-
-  PetscFunctionBegin;
-  if (relax->degree == degree) PetscFunctionReturn(PETSC_SUCCESS);
-  relax->degree   = degree;
-  pc->setupcalled = PETSC_FALSE;
+  PetscCall(GetRelax(pc, &relax));
+  *order = relax->order;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -672,19 +647,18 @@ static PetscErrorCode PCRelaxSetDegree_Relax(PC pc, PetscInt degree)
 @*/
 PetscErrorCode PCRelaxSetDegree(PC pc, PetscInt degree)
 {
+  PC_Relax *relax;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, degree, 2);
   PetscCheck(degree > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "The degree must be at least 1, not %" PetscInt_FMT, degree);
-  PetscTryMethod(pc, "PCRelaxSetDegree_C", (PC, PetscInt), (pc, degree));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCRelaxGetDegree_Relax(PC pc, PetscInt *degree)
-{
-  PetscFunctionBegin;
-  *degree = ((PC_Relax *)pc->data)->degree;
+  relax = RelaxOf(pc);
+  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
+  if (relax->degree == degree) PetscFunctionReturn(PETSC_SUCCESS);
+  relax->degree   = degree;
+  pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -705,31 +679,13 @@ static PetscErrorCode PCRelaxGetDegree_Relax(PC pc, PetscInt *degree)
 @*/
 PetscErrorCode PCRelaxGetDegree(PC pc, PetscInt *degree)
 {
+  PC_Relax *relax;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(degree, 2);
-  PetscUseMethod(pc, "PCRelaxGetDegree_C", (PC, PetscInt *), (pc, degree));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCRelaxSetDirections_Relax(PC pc, const char directions[])
-{
-  PC_Relax   *relax = (PC_Relax *)pc->data;
-  const char *c     = directions;
-  size_t      len;
-  PetscBool   same;
-
-  PetscFunctionBegin;
-  PetscCall(PetscStrlen(directions, &len));
-  while (*c && strchr("xyz", *c) && !strchr(c + 1, *c)) c++;
-  PetscCheck(len <= 3 && !*c, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_relax_directions names directions of lines, each once and in their order, as in xy or zxy; it cannot "
-             "be \"%s\"",
-             directions);
-  PetscCall(PetscStrcmp(relax->directions, directions, &same));
-  if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscStrncpy(relax->directions, directions, sizeof(relax->directions)));
-  pc->setupcalled = PETSC_FALSE;
+  PetscCall(GetRelax(pc, &relax));
+  *degree = relax->degree;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -752,17 +708,26 @@ static PetscErrorCode PCRelaxSetDirections_Relax(PC pc, const char directions[])
 @*/
 PetscErrorCode PCRelaxSetDirections(PC pc, const char directions[])
 {
+  PC_Relax   *relax;
+  const char *c = directions;
+  size_t      len;
+  PetscBool   same;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(directions, 2);
-  PetscTryMethod(pc, "PCRelaxSetDirections_C", (PC, const char[]), (pc, directions));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCRelaxGetDirections_Relax(PC pc, const char *directions[])
-{
-  PetscFunctionBegin;
-  *directions = ((PC_Relax *)pc->data)->directions;
+  relax = RelaxOf(pc);
+  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrlen(directions, &len));
+  while (*c && strchr("xyz", *c) && !strchr(c + 1, *c)) c++;
+  PetscCheck(len <= 3 && !*c, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_relax_directions names directions of lines, each once and in their order, as in xy or zxy; it cannot "
+             "be \"%s\"",
+             directions);
+  PetscCall(PetscStrcmp(relax->directions, directions, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(relax->directions, directions, sizeof(relax->directions)));
+  pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -783,21 +748,13 @@ static PetscErrorCode PCRelaxGetDirections_Relax(PC pc, const char *directions[]
 @*/
 PetscErrorCode PCRelaxGetDirections(PC pc, const char *directions[])
 {
+  PC_Relax *relax;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(directions, 2);
-  PetscUseMethod(pc, "PCRelaxGetDirections_C", (PC, const char *[]), (pc, directions));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustersType clustering)
-{
-  PC_Relax *relax = (PC_Relax *)pc->data;
-
-  PetscFunctionBegin;
-  if (relax->clustering == clustering) PetscFunctionReturn(PETSC_SUCCESS);
-  relax->clustering = clustering;
-  pc->setupcalled   = PETSC_FALSE;
+  PetscCall(GetRelax(pc, &relax));
+  *directions = relax->directions;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -836,18 +793,17 @@ static PetscErrorCode PCRelaxSetClusters_Relax(PC pc, PCRelaxClustersType cluste
 @*/
 PetscErrorCode PCRelaxSetClusters(PC pc, PCRelaxClustersType clustering)
 {
+  PC_Relax *relax;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, clustering, 2);
   PetscCall(KCycleCheckChoice(pc, PCRelaxClustersTypes, (int)clustering));
-  PetscTryMethod(pc, "PCRelaxSetClusters_C", (PC, PCRelaxClustersType), (pc, clustering));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCRelaxGetClusters_Relax(PC pc, PCRelaxClustersType *clustering)
-{
-  PetscFunctionBegin;
-  *clustering = ((PC_Relax *)pc->data)->clustering;
+  relax = RelaxOf(pc);
+  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
+  if (relax->clustering == clustering) PetscFunctionReturn(PETSC_SUCCESS);
+  relax->clustering = clustering;
+  pc->setupcalled   = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -868,10 +824,13 @@ static PetscErrorCode PCRelaxGetClusters_Relax(PC pc, PCRelaxClustersType *clust
 @*/
 PetscErrorCode PCRelaxGetClusters(PC pc, PCRelaxClustersType *clustering)
 {
+  PC_Relax *relax;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(clustering, 2);
-  PetscUseMethod(pc, "PCRelaxGetClusters_C", (PC, PCRelaxClustersType *), (pc, clustering));
+  PetscCall(GetRelax(pc, &relax));
+  *clustering = relax->clustering;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -935,31 +894,10 @@ static PetscErrorCode PCView_Relax(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ComposeMethods(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetType_C", compose ? PCRelaxSetType_Relax : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetType_C", compose ? PCRelaxGetType_Relax : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetOmega_C", compose ? PCRelaxSetOmega_Relax : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetOmega_C", compose ? PCRelaxGetOmega_Relax : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetOrder_C", compose ? PCRelaxSetOrder_Relax : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetOrder_C", compose ? PCRelaxGetOrder_Relax : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetDegree_C", compose ? PCRelaxSetDegree_Relax : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetDegree_C", compose ? PCRelaxGetDegree_Relax : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetDirections_C", compose ? PCRelaxSetDirections_Relax : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetDirections_C", compose ? PCRelaxGetDirections_Relax : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCRelaxSetClusters_C", compose ? PCRelaxSetClusters_Relax : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCRelaxGetClusters_C", compose ? PCRelaxGetClusters_Relax : NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCDestroy_Relax(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(PCReset_Relax(pc));
-  PetscCall(ComposeMethods(pc, PETSC_FALSE));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -1027,6 +965,5 @@ PetscErrorCode PCCreate_Relax(PC pc)
   pc->ops->reset           = PCReset_Relax;
   pc->ops->destroy         = PCDestroy_Relax;
   pc->ops->view            = PCView_Relax;
-  PetscCall(ComposeMethods(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

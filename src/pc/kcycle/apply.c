@@ -1,0 +1,420 @@
+/*
+  Applications of PCKCYCLE: as a preconditioner of vectors and of blocks, and as the iteration of KSPRICHARDSON.
+*/
+#include "cycle.h"
+
+/* An application as a preconditioner */
+KCycleVisit KCycleApplication(PC pc, PetscInt kappa, PetscBool transpose)
+{
+  const PC_MG      *mg    = (PC_MG *)pc->data;
+  const KCycleVisit visit = {kappa,     mg->cyclesperpcapply, (PetscBool)(mg->am == PC_MG_FULL),
+                             transpose, PETSC_TRUE,           PETSC_FALSE};
+
+  return visit;
+}
+
+/* What the finest level borrows for an application */
+typedef struct {
+  Vec                b, x; /* the caller's vectors */
+  const PetscScalar *ba;   /* and their arrays */
+  PetscScalar       *xa;
+  Vec                hb, hx; /* what the finest level works with */
+  Vec                padded; /* x, or a copy that has pads for rows of other processes */
+  Vec                kept;   /* right side of that level before, given through PCMGSetRhs() */
+  Vec                r;      /* and its residual before, where levels are on a device */
+  PetscBool          stays;  /* vectors are not borrowed from: levels take them where they are */
+  PetscBool          transpose;
+} KCycleLoan;
+
+/*
+  Levels that work on the host borrow the arrays of the caller's vectors. Vectors on a device are so copied once to the
+  host, and once back when they are used there again, whatever the cycle does in between. zero: x holds nothing yet
+*/
+static PetscErrorCode KCycleBorrowArrays(PC_KCycle *kc, PetscBool zero, KCycleLoan *loan, Vec *b, Vec *x)
+{
+  PetscFunctionBegin;
+  loan->b = *b;
+  loan->x = *x;
+  if (!kc->host[0] || loan->stays) PetscFunctionReturn(PETSC_SUCCESS);
+  *b = kc->host[0];
+  *x = kc->host[1];
+  if (kc->found.pads) {
+    PetscCall(PCKCyclePadsBorrow(kc, loan->b, loan->x, zero, &loan->padded));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayRead(loan->b, &loan->ba));
+  if (zero) PetscCall(VecGetArrayWrite(loan->x, &loan->xa));
+  else PetscCall(VecGetArray(loan->x, &loan->xa));
+  PetscCall(VecPlaceArray(*b, loan->ba));
+  PetscCall(VecPlaceArray(*x, loan->xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleReturnArrays(PC_KCycle *kc, KCycleLoan *loan)
+{
+  PetscFunctionBegin;
+  if (!kc->host[0] || loan->stays) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->found.pads) {
+    PetscCall(PCKCyclePadsReturn(kc, loan->padded, loan->x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecResetArray(kc->host[0]));
+  PetscCall(VecResetArray(kc->host[1]));
+  PetscCall(VecRestoreArrayRead(loan->b, &loan->ba));
+  PetscCall(VecRestoreArray(loan->x, &loan->xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The finest level borrows the caller's vectors; a right side given through PCMGSetRhs() comes back afterwards,
+   after an error, too */
+static PetscErrorCode KCycleLendVectors(PC pc, PC_KCycle *kc, Vec b, Vec x, PetscBool zero, KCycleLoan *loan)
+{
+  PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
+
+  PetscFunctionBegin;
+  loan->r = fine->r;
+  if (loan->stays) {
+    if (!kc->residual) PetscCall(VecDuplicate(x, &kc->residual));
+    fine->r = kc->residual;
+  }
+  PetscCall(KCycleBorrowArrays(kc, zero, loan, &b, &x));
+  PetscCall(PCKCyclePrepare(kc, loan->transpose, &b));
+  loan->hb   = b;
+  loan->hx   = x;
+  loan->kept = fine->b;
+  if (kc->rhs) PetscCall(VecCopy(b, kc->rhs));
+  fine->b = kc->rhs ? kc->rhs : b;
+  fine->x = x;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleReturnVectors(PC pc, PC_KCycle *kc, KCycleLoan *loan)
+{
+  PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleFinish(kc, loan->transpose, fine->x));
+  fine->b = loan->kept;
+  fine->x = NULL;
+  fine->r = loan->r;
+  PetscCall(KCycleReturnArrays(kc, loan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As a preconditioner, or as levels that go on with the visit of finer ones. After a failed set-up the answer is Inf:
+   KSP, when it finds that, asks for the reason of the failure and ends with KSP_DIVERGED_PC_FAILED */
+PetscErrorCode PCKCycleVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
+{
+  PC_KCycle          *kc = KCycleOf(pc);
+  const KCycleObjects c  = KCycleObjectsOf(pc, visit->transpose ? KCYCLE_TRANSPOSED : KCYCLE_VECTORS);
+  KCycleLoan          loan;
+  PetscBool           arrays;
+  PetscErrorCode      ierr;
+
+  if (kc->failure[0]) {
+    KCycleCall(VecSet(x, INFINITY));
+    return PETSC_SUCCESS;
+  }
+  KCycleCall(KCycleLevelsCheck(pc));
+  KCycleCall(PCKCycleFMGCheck(pc, visit));
+  if (visit->transpose) KCycleCall(PCKCycleSORGiveTranspose(pc));
+  KCycleCall(PCKCycleEngineIsUsed(pc, visit->transpose, &arrays));
+  loan.stays     = (PetscBool)(arrays && kc->at == KCYCLE_MEMORY_DEVICE);
+  loan.transpose = visit->transpose;
+  KCycleCall(KCycleLendVectors(pc, kc, b, x, visit->zeroguess, &loan));
+  ierr = arrays ? PCKCycleEngineApply(pc, visit, loan.hb, loan.hx) : KCycleObjectsApply(&c, visit);
+  KCycleCall(KCycleReturnVectors(pc, kc, &loan));
+  KCycleCall(ierr);
+  return PETSC_SUCCESS;
+}
+
+/* One application as a preconditioner */
+static PetscErrorCode KCycleApplyVec(PC pc, PetscBool transpose, Vec b, Vec x)
+{
+  const PCMGType       type  = ((PC_MG *)pc->data)->am;
+  PC_KCycle           *kc    = KCycleOf(pc);
+  const KCycleVisit    visit = KCycleApplication(pc, kc->kappa, transpose);
+  const PetscLogDouble start = MPI_Wtime();
+
+  PetscFunctionBegin;
+  if (!kc->failure[0] && type != PC_MG_MULTIPLICATIVE &&
+      type != PC_MG_FULL) { /* since PCMGSetType(), which is not followed by a set-up */
+    PetscCall(PCKCycleInstall(pc));
+    PetscCall(transpose ? (*pc->ops->applytranspose)(pc, b, x) : (*pc->ops->apply)(pc, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (kc->fallback.pc && !kc->failure[0]) {
+    PetscCall(PCKCycleFallbackApply(pc, transpose, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PCKCycleVisit(pc, &visit, b, x));
+  PCKCycleModelCompare(kc, &visit, (PetscReal)(MPI_Wtime() - start));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApply_KCycle(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleApplyVec(pc, PETSC_FALSE, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApplyTranspose_KCycle(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleApplyVec(pc, PETSC_TRUE, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Additive and Kaskade multigrid */
+static PetscErrorCode ApplyInherited(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), PetscBool transpose, Vec b, Vec x)
+{
+  PC_KCycle     *kc = KCycleOf(pc);
+  KCycleLoan     loan;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCheck(kc->precision != PC_KCYCLE_PRECISION_SINGLE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_precision single is for kappa-cycles, and this is -pc_mg_type %s: use double",
+             PCMGTypes[((PC_MG *)pc->data)->am]);
+  PetscCheck(kc->overcorrect == 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_kcycle_overcorrect is for kappa-cycles, and this is -pc_mg_type %s: leave it out",
+             PCMGTypes[((PC_MG *)pc->data)->am]);
+  PetscCall(PCKCycleGatheredFollow(pc));
+  loan.stays = PETSC_FALSE;
+  PetscCall(KCycleBorrowArrays(kc, PETSC_TRUE, &loan, &b, &x));
+  PetscCall(PCKCyclePrepare(kc, transpose, &b));
+  ierr = (*apply)(pc, b, x);
+  PetscCall(PCKCycleFinish(kc, transpose, x));
+  PetscCall(KCycleReturnArrays(kc, &loan));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApplyInherited_KCycle(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(ApplyInherited(pc, KCycleOf(pc)->base.apply, PETSC_FALSE, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApplyTransposeInherited_KCycle(PC pc, Vec b, Vec x)
+{
+  PetscFunctionBegin;
+  PetscCall(PCKCycleSORGiveTranspose(pc));
+  PetscCall(ApplyInherited(pc, KCycleOf(pc)->base.applytranspose, PETSC_TRUE, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Blocks of another width or type than the last ones are made anew */
+static PetscErrorCode KCycleResetBlocks(PC_MG *mg, PetscInt nlevels, Mat B)
+{
+  PC_MG_Levels *fine = mg->levels[nlevels - 1];
+  PetscInt      width, oldwidth;
+  PetscBool     same;
+
+  PetscFunctionBegin;
+  if (!fine->R) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(B, NULL, &width));
+  PetscCall(MatGetSize(fine->R, NULL, &oldwidth));
+  PetscCall(PetscObjectTypeCompare((PetscObject)fine->R, ((PetscObject)B)->type_name, &same));
+  if (same && width == oldwidth) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&fine->R));
+  for (PetscInt l = 0; l < nlevels - 1; l++) {
+    PetscCall(MatDestroy(&mg->levels[l]->R));
+    PetscCall(MatDestroy(&mg->levels[l]->B));
+    PetscCall(MatDestroy(&mg->levels[l]->X));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KCycleFillInf(Mat X)
+{
+  PetscInt n;
+  Vec      x;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(X, NULL, &n));
+  for (PetscInt j = 0; j < n; j++) {
+    PetscCall(MatDenseGetColumnVecWrite(X, j, &x));
+    PetscCall(VecSet(x, INFINITY));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, j, &x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the cycle runs on arrays, blocks are columns */
+static PetscErrorCode KCycleApplyColumns(PC pc, Mat B, Mat X)
+{
+  PetscInt n;
+  Vec      b, x;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(X, NULL, &n));
+  for (PetscInt j = 0; j < n; j++) {
+    PetscCall(MatDenseGetColumnVecRead(B, j, &b));
+    PetscCall(MatDenseGetColumnVecWrite(X, j, &x));
+    PetscCall(KCycleApplyVec(pc, PETSC_FALSE, b, x));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, j, &x));
+    PetscCall(MatDenseRestoreColumnVecRead(B, j, &b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCMatApply_KCycle(PC pc, Mat B, Mat X)
+{
+  PC_MG              *mg    = (PC_MG *)pc->data;
+  PC_KCycle          *kc    = KCycleOf(pc);
+  const KCycleVisit   visit = KCycleApplication(pc, kc->kappa, PETSC_FALSE);
+  const KCycleObjects c     = KCycleObjectsOf(pc, KCYCLE_BLOCKS);
+  PC_MG_Levels       *fine;
+  PetscBool           arrays;
+  PetscErrorCode      ierr;
+
+  PetscFunctionBegin;
+  if (kc->failure[0]) {
+    PetscCall(KCycleFillInf(X));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KCycleLevelsCheck(pc));
+  PetscCall(PCKCycleEngineIsUsed(pc, PETSC_FALSE, &arrays));
+  if (arrays || kc->fallback.pc) {
+    PetscCall(KCycleApplyColumns(pc, B, X));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KCycleResetBlocks(mg, kc->nlevels, B));
+  fine = mg->levels[kc->nlevels - 1];
+  PetscCall(MatDestroy(&fine->B));
+  fine->B = B;
+  fine->X = X;
+  ierr    = KCycleObjectsApply(&c, &visit);
+  fine->B = NULL;
+  fine->X = NULL;
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Smoothers work on the full system here, not on a residual: a small residual must not stop them early */
+static PetscErrorCode KCycleLoosenSmoothers(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc = KCycleOf(pc);
+
+  PetscFunctionBegin;
+  for (PetscInt l = 1; l < kc->nlevels; l++) {
+    PetscCall(KSPSetTolerances(mg->levels[l]->smoothd, 0, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT));
+    PetscCall(KSPSetTolerances(mg->levels[l]->smoothu, 0, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT));
+  }
+  if (kc->gathered.pc) PetscCall(KCycleLoosenSmoothers(kc->gathered.pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleTestNorm(PC pc, PetscReal norm, const KCycleStop *stop, PCRichardsonConvergedReason *reason)
+{
+  PetscFunctionBegin;
+  if (PetscIsInfOrNanReal(norm)) *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF;
+  else if (norm <= stop->target)
+    *reason = norm < stop->abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL;
+  else if (stop->limit > 0 && norm > stop->limit) *reason = PCRICHARDSON_DIVERGED_DTOL;
+  if (*reason)
+    PetscCall(PetscInfo(pc, "Iteration stopped: residual norm %g, target %g, divergence limit %g\n", (double)norm,
+                        (double)stop->target, (double)stop->limit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On the levels of PCMG; its: how many at most, and how many there were. The residual is compared behind the
+   pre-smoother, as PCMG does */
+static PetscErrorCode KCycleIterateVecs(PC pc, const KCycleStop *stop, PetscBool zeroguess, PetscInt *its,
+                                        PCRichardsonConvergedReason *reason)
+{
+  const KCycleObjects c    = KCycleObjectsOf(pc, KCYCLE_VECTORS);
+  PC_KCycle          *kc   = c.kc;
+  const PetscInt      fine = kc->nlevels - 1;
+  PetscReal           norm;
+  PetscInt            i;
+
+  PetscFunctionBegin;
+  PCKCycleProfileStart(kc);
+  for (i = 0; i < *its; i++) {
+    kc->level[fine].calls++;
+    PetscCall(KCycleObjectsDown(&c, fine, (PetscBool)(zeroguess && i == 0)));
+    if (stop->target > 0) {
+      PetscCall(KCycleProfileBegin(&kc->level[fine].profile, NULL));
+      PetscCall(VecNorm(c.levels[fine]->r, NORM_2, &norm));
+      PetscCall(KCycleProfileEnd(&kc->level[fine].profile, NULL, KCYCLE_ROW_OTHER));
+      PetscCall(PCKCycleTestNorm(pc, norm, stop, reason));
+    }
+    if (*reason) break;
+    PetscCall(KCycleObjectsUp(&c, fine, kc->kappa));
+  }
+  PCKCycleProfileStop(kc, i);
+  *its = i;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cycles on the vectors that the finest level has. rtol, and limit, are relative to the first residual, if rtol is
+   not zero */
+static PetscErrorCode KCycleIterate(PC pc, PetscReal rtol, KCycleStop stop, PetscBool zeroguess, PetscInt *its,
+                                    PCRichardsonConvergedReason *reason)
+{
+  const KCycleObjects c    = KCycleObjectsOf(pc, KCYCLE_VECTORS);
+  PC_KCycle          *kc   = c.kc;
+  PetscReal           norm = 0;
+  PetscBool           arrays;
+  PC_MG_Levels       *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
+
+  PetscFunctionBegin;
+  if (rtol > 0) {
+    if (!zeroguess) PetscCall(KCycleObjectsResidual(&c, kc->nlevels - 1));
+    PetscCall(VecNorm(zeroguess ? fine->b : fine->r, NORM_2, &norm));
+  }
+  stop.target = PetscMax(rtol * norm, stop.abstol);
+  stop.limit *= norm;
+  *reason =
+      PetscIsInfOrNanReal(norm) ? (PCRichardsonConvergedReason)KSP_DIVERGED_NANORINF : (PCRichardsonConvergedReason)0;
+  if (*reason) *its = 0;
+  PetscCall(PCKCycleEngineIsUsed(pc, PETSC_FALSE, &arrays));
+  if (!arrays) PetscCall(KCycleIterateVecs(pc, &stop, zeroguess, its, reason));
+  else if (*its) PetscCall(PCKCycleEngineIterate(pc, &stop, zeroguess, fine->b, fine->x, its, reason));
+  if (!*reason) *reason = PCRICHARDSON_CONVERGED_ITS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
+                                        PetscInt its, PetscBool zeroguess, PetscInt *outits,
+                                        PCRichardsonConvergedReason *reason)
+{
+  const KCycleStop stop = {0, abstol, dtol}, relative = {rtol, abstol, dtol};
+  PC_KCycle       *kc    = KCycleOf(pc);
+  KCycleVisit      visit = {0, 0, PETSC_FALSE, PETSC_FALSE, zeroguess, PETSC_FALSE};
+  KCycleLoan       loan;
+  PetscLogDouble   start = MPI_Wtime();
+  PetscErrorCode   ierr;
+
+  PetscFunctionBegin;
+  (void)w;
+  if (kc->failure[0]) {
+    *outits = 0;
+    *reason = (PCRichardsonConvergedReason)KSP_DIVERGED_PC_FAILED;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KCycleLevelsCheck(pc));
+  if (kc->nlevels == 1) {
+    *outits = its;
+    PetscCall(PCKCyclePrepare(kc, PETSC_FALSE, &b));
+    PetscCall(PCKCycleGoOnIterating(pc, &relative, zeroguess, b, x, outits, reason));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KCycleLoosenSmoothers(pc));
+  loan.stays     = (PetscBool)(kc->engine && kc->at == KCYCLE_MEMORY_DEVICE);
+  loan.transpose = PETSC_FALSE;
+  PetscCall(KCycleLendVectors(pc, kc, b, x, zeroguess, &loan));
+  *outits = its;
+  ierr    = KCycleIterate(pc, rtol, stop, zeroguess, outits, reason);
+  PetscCall(KCycleReturnVectors(pc, kc, &loan));
+  PetscCall(ierr);
+  visit.kappa  = kc->kappa;
+  visit.cycles = *outits;
+  PCKCycleModelCompare(kc, &visit, (PetscReal)(MPI_Wtime() - start));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
