@@ -4,7 +4,7 @@ bench/messages.c counts, and goes on to more processes than there are.
 
 A level is what the busiest process sends in all visits of a cycle: messages, bytes, and rounds, one behind the other;
 the points that it computes, ghost points among them; and whether its sweeps are plain ones, as they do not run in one
-pass. The rules are those of the library: DMDA's processes, KCycleBoxCoarsen(), DepthOf() in src/pc/kcycle/kcghosts.c,
+pass. The rules are those of the library: DMDA's processes, KCycleBoxCoarsen(), DepthOf() in src/pc/kcycle/ghosts.c,
 KCyclePolicyReduction() and ChooseGathers().
 """
 

@@ -4,6 +4,7 @@ cycles, which are made up here for some machines. -view shows the estimates.\n\n
 
 #include "poisson.h"
 #include <petsckcycle/private/modelimpl.h>
+#include <petsc/private/petscimpl.h>
 #include <unistd.h>
 
 static char ViewName[64];

@@ -5,6 +5,7 @@ from cycles that were timed, or are made up.\n\
 
 #include "poisson.h"
 #include <petsckcycle/private/modelimpl.h>
+#include <petsc/private/petscimpl.h>
 
 #define ALPHA 2e-6 /* of a made-up machine */
 #define BETA  1e-9

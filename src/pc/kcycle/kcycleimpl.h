@@ -86,7 +86,7 @@ typedef struct {
   PetscInt       nullity; /* number of vectors of the operator's null space */
 } KCycleFiner;
 
-/* The levels from the coarsest one here on, on fewer processes; see kcgather.c */
+/* The levels from the coarsest one here on, on fewer processes; see gather.c */
 typedef struct {
   PetscBool ours;      /* they are those of a PCKCYCLE, */
   PC        pc;        /* which is this one, on processes that go on; else NULL */
@@ -95,7 +95,7 @@ typedef struct {
   Vec       there[2];  /* right side and solution on their communicator */
 } KCycleGathered;
 
-/* The grid of an operator that has no DM; see kcfind.c */
+/* The grid of an operator that has no DM; see findgrid.c */
 typedef struct {
   PetscInt         ngiven, given[3]; /* sizes that were given */
   DM               dm;               /* or NULL */
@@ -103,7 +103,7 @@ typedef struct {
   PetscObjectState pattern, values;
   PetscBool        zeros; /* only stored zeros say otherwise: other values are searched again */
   PetscBool        moved; /* processes own parts of planes: rows are handed on */
-  /* from rows of the operator's vectors to the pads of such as have these, see kcpads.c; NULL: nothing has moved, or
+  /* from rows of the operator's vectors to the pads of such as have these, see ghostrows.c; NULL: nothing has moved, or
      levels are not structured */
   PetscSF          pads;
   /* places in pads; first row of the planes, counted from the first one of the process */
@@ -128,7 +128,7 @@ typedef struct {
   PetscBool   ready;
 } KCycleSolver;
 
-/* and of the level; see kcchange.c */
+/* and of the level; see userchanges.c */
 typedef struct {
   KCycleSolver solver[2]; /* down and up */
   PetscErrorCode (*residual)(Mat, Vec, Vec, Vec);
@@ -154,7 +154,7 @@ typedef struct {
   PetscReal     zero, place;
 } KCyclePivot;
 
-/* Whose choice a solver of a level is; see kcsolvers.c */
+/* Whose choice a solver of a level is; see userchoices.c */
 typedef struct {
   PetscObjectId ksp, pc; /* 0: nothing is known */
   KCycleDigest  told[KCYCLE_NUM_ASPECTS];
@@ -187,7 +187,7 @@ typedef struct {
   PetscReal target, abstol, limit;
 } KCycleStop;
 
-/* What is known of the time of a cycle; see kcmodel.c. The first of the solvers that have the levels has it */
+/* What is known of the time of a cycle; see model.c. The first of the solvers that have the levels has it */
 typedef struct {
   /* parameters */
   PetscBool calibrate;
@@ -203,7 +203,7 @@ typedef struct {
   PetscReal   measured, predicted;
 } KCycleTiming;
 
-/* What is known of cycles with one kappa; see kcauto.c */
+/* What is known of cycles with one kappa; see autokappa.c */
 typedef struct {
   PetscInt  kappa;
   PetscReal factor;   /* spectral radius of I - M A for one application M */
@@ -233,7 +233,7 @@ typedef struct {
 #define KCYCLE_FORECASTS 8
 #define KCYCLE_FORECAST  ((PetscReal)1e-10)
 
-/* The number of sweeps, and what is predicted of the solver; see kcpredict.c */
+/* The number of sweeps, and what is predicted of the solver; see predict.c */
 typedef struct {
   /* parameters */
   PetscInt sweeps; /* as asked for */
@@ -274,7 +274,7 @@ typedef struct {
   PetscLogEvent     event[KCYCLE_NUM_PHASES];
 } KCycleSplit;
 
-/* Levels on a device beside those on the host, for who has arrays there: smoothers of planes; see kcthere.c */
+/* Levels on a device beside those on the host, for who has arrays there: smoothers of planes; see devicecopy.c */
 typedef struct {
   PetscBool         tried;
   const char       *why; /* there are none */
@@ -286,7 +286,7 @@ typedef struct {
   PetscLogEvent     event[KCYCLE_NUM_PHASES];
 } KCycleThere;
 
-/* Several unknowns at a point, together or one by one; see kcunknowns.c */
+/* Several unknowns at a point, together or one by one; see unknowns.c */
 typedef struct {
   PetscBool  use;        /* unknowns are solved for one by one */
   PetscInt   tried;      /* how many ways */
@@ -295,7 +295,7 @@ typedef struct {
   Vec        image;      /* what the operator made of a fixed vector then */
 } KCycleApart;
 
-/* What takes the place of cycles that converge too slowly; see kcfallback.c */
+/* What takes the place of cycles that converge too slowly; see fallback.c */
 typedef struct {
   PCKCycleFallbackType wanted;
   PC                   pc;     /* it; or NULL */
@@ -309,7 +309,7 @@ typedef struct {
   const char          *why;    /* nothing was measured where facts asked for it; or NULL */
 } KCycleFallbackState;
 
-/* What became of the solve that was looked at; see kcanswer.c */
+/* What became of the solve that was looked at; see answer.c */
 typedef struct {
   PetscBool always;           /* each solve is looked at, and a wrong one is an error */
   PetscBool due;              /* none has been since set-up */
@@ -317,7 +317,7 @@ typedef struct {
   PetscReal claimed, reduced; /* to these parts of what they were */
 } KCycleAnswer;
 
-/* Full multigrid; see kcfmg.c */
+/* Full multigrid; see fmg.c */
 typedef struct {
   PCKCycleFMGInterpolationType interpolation; /* of solutions */
   KCycleStarter *starter[64]; /* of each level, coarsest first; or NULL: as corrections are interpolated */
@@ -327,7 +327,7 @@ typedef struct {
   PetscScalar   *kept[2];     /* x of the level before, and of this one */
 } KCycleFMG;
 
-/* Time of each component on each level; see kcprofile.c */
+/* Time of each component on each level; see profile.c */
 typedef struct {
   PetscBool     wanted;
   PetscBool     shown;       /* when the PC is reset or destroyed, */
@@ -354,6 +354,14 @@ typedef struct {
   PetscInt overlap_above; /* halos of the device travel behind inner points from so many of a process on */
   PetscInt ghost_points;  /* of a process, at most so many more than it has of its own; -1: none */
 } KCycleLimits;
+
+/* Parts of a grid that nothing flows out of; see closed.c */
+typedef struct {
+  MPI_Comm  comm;
+  PetscInt  npoints, n;
+  PetscInt *part;   /* of each point of this process, or -1 */
+  PetscBool others; /* there are parts that are not closed */
+} KCycleClosed;
 
 /*
   PCKCYCLE inherits from PCMG (or from PCGAMG, which itself does): pc->data is theirs, ours hangs on the PC as a
@@ -437,7 +445,7 @@ typedef struct {
   PCMGGalerkinType    galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */
   PetscInt            nstructured;
   KCycleStructure     structure[64]; /* finest first */
-  /* see kcbalance.c; D on the points of this process, where levels are those of D A, or NULL */
+  /* see rightside.c; D on the points of this process, where levels are those of D A, or NULL */
   PetscScalar        *d;
   Mat                 plain; /* and A as a stencil */
   /* D, and what the finest level has as its right side where that is another one, or work between cycles */
@@ -505,324 +513,9 @@ typedef struct {
   KCycleProfiling     profiling;
 } PC_KCycle;
 
-/* kcycle.c: the type */
-PETSC_INTERN PC_KCycle     *KCycleOf(PC);
-PETSC_INTERN PetscErrorCode PCKCycleGetContext(PC, PC_KCycle **);
-PETSC_INTERN PetscErrorCode KCycleCheckSettable(PC, PetscBool same, const char setter[]);
-PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
-PETSC_INTERN PetscErrorCode PCKCycleInherit(PC, PetscBool);
-
-/* options.c */
-PETSC_INTERN PetscErrorCode PCSetFromOptions_KCycle(PC, KCycleOptionItems);
-PETSC_INTERN PetscErrorCode PCKCycleReadInherited(PC);
-PETSC_INTERN PetscErrorCode PCKCycleHideLevels(PC, PetscBool, size_t, char[]);
-
-/* kcsetup.c: the hierarchy */
-PETSC_INTERN PetscErrorCode PCSetUp_KCycle(PC);
-PETSC_INTERN PetscErrorCode PCKCycleChooseLevels(PC, PetscBool);
-PETSC_INTERN PetscErrorCode PCKCycleReplaceLevels(PC, PetscInt, MPI_Comm *);
-PETSC_INTERN PetscErrorCode PCKCycleFinishLevels(PC);
-
-/* kcfits.c */
-PETSC_INTERN PetscErrorCode PCKCycleCheckGrid(PC);
-PETSC_INTERN PetscErrorCode PCKCycleCheckRatio(PC, size_t, char[]);
-PETSC_INTERN PetscErrorCode PCKCycleCheckAdapted(PC, size_t, char[]);
-PETSC_INTERN PetscErrorCode PCKCycleCheckCoarse(PC, size_t, char[]);
-
-/* kcfind.c: grids of matrices without a DM */
-PETSC_INTERN PetscErrorCode PCKCycleFoundGetDM(PC, DM *);
-PETSC_INTERN PetscErrorCode PCKCycleFoundCheckSizes(PC, DM);
-PETSC_INTERN PetscErrorCode PCKCycleFoundSettle(PC);
-PETSC_INTERN PetscErrorCode PCKCycleFoundReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleFoundView(PC, PetscViewer);
-
-/* kcpads.c: vectors with pads for rows of other processes */
-PETSC_INTERN PetscErrorCode PCKCyclePadsCreate(Mat, DM, KCycleFound *);
-PETSC_INTERN PetscErrorCode PCKCyclePadsGive(const PC_KCycle *, KSP);
-PETSC_INTERN PetscErrorCode PCKCyclePadsBorrow(const PC_KCycle *, Vec, Vec, PetscBool, Vec *);
-PETSC_INTERN PetscErrorCode PCKCyclePadsReturn(const PC_KCycle *, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCKCyclePadsGetOperator(PC, Mat *);
-
-/* kcchange.c: levels that the program changes */
-PETSC_INTERN PetscErrorCode KCycleLevelsStamp(PC);
-PETSC_INTERN PetscErrorCode KCycleLevelsCheck(PC);
-PETSC_INTERN PetscErrorCode PCKCycleRefuseChanges(PC);
-PETSC_INTERN PetscErrorCode PCKCycleStartAnew(PC);
-PETSC_INTERN PetscErrorCode PCKCycleEstimateAnew(KSP);
-PETSC_INTERN PetscErrorCode KCycleLevelsSetCoarse(PC, KSP);
-PETSC_INTERN PetscErrorCode PCKCycleCoarseHold(PC);
-PETSC_INTERN PetscErrorCode PCKCycleCoarseInstall(PC);
-PETSC_INTERN PetscErrorCode PCMGSetLevels_KCycle(PC, PetscInt, MPI_Comm *);
-
-/* kcsolvers.c: whose choices the solvers of levels are */
-PETSC_INTERN PetscErrorCode PCKCycleSolversNotice(PC);
-PETSC_INTERN PetscErrorCode PCKCycleSolversKeep(PC);
-PETSC_INTERN PetscErrorCode PCKCycleSolversMade(PC);
-PETSC_INTERN PetscBool      KCycleLevelIsTheirs(const PC_KCycle *, PetscInt);
-PETSC_INTERN PetscErrorCode KCycleSmootherIsFree(KSP, const KCycleChoice *, PetscBool *);
-
-/* kclevels.c: structured levels */
-PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
-PETSC_INTERN PetscErrorCode PCKCycleFollowKappa(PC);
-PETSC_INTERN PetscErrorCode PCKCycleRenewSweeps(PC);
-PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleStructuredHandOn(PC, PC);
-PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
-
-PETSC_INTERN PetscBool      KCycleLevelsAreTheirs(const PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleSmoothersAreDistinct(PC, PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleLevelsAsked(PC, PetscInt *);
-PETSC_INTERN PetscErrorCode PCKCycleLevelsWanted(PC, PetscInt *);
-PETSC_INTERN PetscErrorCode PCKCycleUseLevels(PC, PetscInt, PetscInt);
-PETSC_INTERN PetscInt       PCKCycleFewer(const PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleGiveOperators(PC);
-PETSC_INTERN PetscBool      KCycleMakesOperators(const PC_KCycle *);
-
-/* kcengine.c: levels that are all ours */
-PETSC_INTERN PetscErrorCode PCKCycleEngineSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCyclePrecisionFollow(PC, KSP);
-PETSC_INTERN PetscErrorCode PCKCycleEngineReset(PC_KCycle *);
-
-/* kcghosts.c: levels with ghost points */
-PETSC_INTERN PetscErrorCode PCKCycleGhostsSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleGhostsReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleGhostsDescribe(const PC_KCycle *, PetscInt l, size_t, char[]);
-
-PETSC_INTERN PetscErrorCode PCKCycleEngineSettle(PC);
-PETSC_INTERN PetscErrorCode PCKCycleEngineIsUsed(PC, PetscBool transpose, PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleEngineApply(PC, const KCycleVisit *, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleEngineApplyThere(PC, const PetscScalar *, PetscScalar *);
-PETSC_INTERN PetscErrorCode PCKCycleEngineIterate(PC, const KCycleStop *, PetscBool zeroguess, Vec, Vec, PetscInt *,
-                                                  PCRichardsonConvergedReason *);
-
-/* kcplace.c: where levels live */
-PETSC_INTERN PetscErrorCode PCKCyclePlaceChoose(PC);
-PETSC_INTERN PetscErrorCode PCKCyclePlaceFollow(PC);
-PETSC_INTERN PetscErrorCode PCKCyclePlaceCreateLevels(PC, PetscReal scale);
-PETSC_INTERN PetscErrorCode PCKCyclePlaceReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCyclePlaceRun(PC_KCycle *, const KCycleRun *, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCKCyclePlaceView(PC, PetscViewer);
-
-/* kcsplit.c */
-PETSC_INTERN void           PCKCycleSplitReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleSplitSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleSplitView(const PC_KCycle *, PetscViewer);
-
-/* launches.c: what cycles launch on a device */
-PETSC_INTERN PetscErrorCode PCKCycleLaunchesView(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleBlockSetUp(PC);
-
-PETSC_INTERN PetscErrorCode PCKCycleGraphIsUsed(PC, PetscBool *);
-
-/* kcovercorrect.c */
-PETSC_INTERN PetscReal      PCKCycleOvercorrectFactor(const PC_KCycle *, PetscInt);
-PETSC_INTERN PetscErrorCode PCKCycleOvercorrectView(const PC_KCycle *, PetscViewer);
-
-/* kcfmg.c: full multigrid */
-PETSC_INTERN PetscErrorCode PCKCycleFMGSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleFMGReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGCheck(PC, const KCycleVisit *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGStart(const PC_KCycle *, PetscInt, Vec coarse, Vec x);
-PETSC_INTERN PetscErrorCode PCKCycleFMGView(const PC_KCycle *, PetscViewer);
-
-PETSC_INTERN PetscErrorCode KCycleStructureBalanceRows(const KCycleStructure *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGWatch(PC, KCycleRun *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGSee(PC, PetscInt, int stage, PetscScalar *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGTakeRhs(const PC_KCycle *, PetscInt, Vec, PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGLendRhs(PC_KCycle *, PetscBool);
-
-/* kcprofile.c: time of each component on each level */
-PETSC_INTERN PetscErrorCode PCKCycleProfileReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleProfileRest(PC_KCycle *, PetscBool);
-PETSC_INTERN PetscErrorCode PCKCycleProfileFollow(PC_KCycle *);
-PETSC_INTERN void           PCKCycleProfileStart(PC_KCycle *);
-PETSC_INTERN void           PCKCycleProfileStop(PC_KCycle *, PetscInt);
-PETSC_INTERN PetscErrorCode PCKCycleProfileFinish(PC);
-PETSC_INTERN PetscErrorCode PCKCycleProfileShow(PC, PetscViewer);
-static inline PetscBool     PCKCycleCounts(const PC_KCycle *kc)
+static inline PetscBool PCKCycleCounts(const PC_KCycle *kc)
 {
   return (PetscBool)(kc->count || kc->profiling.wanted);
 }
 
-PETSC_INTERN const char *PCKCycleFused(const PC_KCycle *, PetscInt);
-
-/* kcthere.c */
-PETSC_INTERN PetscErrorCode PCKCycleThereReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleThereCompose(PC, PetscBool);
-
-/* kcinverse.c: the coarsest problem on a device */
-PETSC_INTERN PetscErrorCode KCycleCoarsestMakeConsistent(const PC_MG_Levels *, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleInverseGive(PC, KCycleLevels *, PetscInt count, const char *why[]);
-PETSC_INTERN PetscErrorCode PCKCycleInverseSetUp(PC);
-
-/* apply.c */
-PETSC_INTERN KCycleVisit    KCycleApplication(PC, PetscInt kappa, PetscBool transpose);
-PETSC_INTERN PetscErrorCode PCKCycleTestNorm(PC, PetscReal norm, const KCycleStop *, PCRichardsonConvergedReason *);
-PETSC_INTERN PetscErrorCode PCKCycleVisit(PC, const KCycleVisit *, Vec, Vec);
-
-/* kcgridlevels.c: levels of ordinary matrices on the grids of a DMDA */
-PETSC_INTERN PetscErrorCode PCKCycleGridsChoose(PC);
-PETSC_INTERN PetscErrorCode PCKCycleGridsSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleGridsReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleGridsView(PC, PetscViewer);
-
-/* kcunknowns.c: unknowns one by one */
-PETSC_INTERN PetscErrorCode PCKCycleUnknownsWhyNot(PC, size_t, char[]);
-PETSC_INTERN PetscErrorCode PCKCycleUnknownsGive(PC, KSP);
-PETSC_INTERN PetscErrorCode PCKCycleUnknownsTake(PC, KSP);
-PETSC_INTERN PetscErrorCode PCKCycleUnknownsFollow(PC);
-PETSC_INTERN PetscErrorCode PCKCycleOperatorChanged(PC, PetscInt dof, Vec *image, PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleUnknownsJudge(PC, PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleUnknownsReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleUnknownsView(PC, PetscViewer);
-
-/* kcgather.c: levels on fewer processes */
-PETSC_INTERN PetscErrorCode PCKCycleFixLevels(PC);
-PETSC_INTERN PetscErrorCode PCKCycleMayGather(PC, PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleGather(PC);
-PETSC_INTERN PetscErrorCode PCKCycleGatheredSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleGatheredFollow(PC);
-PETSC_INTERN void           PCKCycleGatheredForget(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleGoOn(PC, const KCycleVisit *, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleGoOnIterating(PC, const KCycleStop *, PetscBool zeroguess, Vec, Vec, PetscInt *,
-                                                  PCRichardsonConvergedReason *);
-
-/* kccopy.c: operators that are copied to MATAIJ */
-PETSC_INTERN PetscErrorCode KCycleMatToAIJ(Mat, Mat *);
-PETSC_INTERN PetscErrorCode PCKCycleCopyLend(PC);
-PETSC_INTERN PetscErrorCode PCKCycleCopyBlocks(PC);
-PETSC_INTERN PetscErrorCode PCKCycleCopyReturn(PC);
-
-/* kccoordinates.c */
-PETSC_INTERN PetscErrorCode PCSetCoordinates_KCycle(PC, PetscInt, PetscInt, PetscReal[]);
-PETSC_INTERN PetscErrorCode PCKCycleCoordinatesGive(PC);
-PETSC_INTERN PetscErrorCode PCKCycleCoordinatesReset(PC_KCycle *);
-
-/* kcilu.c: smoothers where the diagonal has zeros */
-PETSC_INTERN PetscErrorCode KCycleMatHasZeroDiagonal(Mat, PetscBool *);
-PETSC_INTERN PetscErrorCode KCycleLevelFactor(PC_MG_Levels *, const KCycleChoice[], PetscBool *);
-
-/* kcsor.c: the transpose of SOR */
-PETSC_INTERN PetscErrorCode PCKCycleSORGiveTranspose(PC);
-
-/* kcsweeps.c: smoothers whose iterations are sweeps */
-PETSC_INTERN PetscErrorCode KCycleKSPOnlySweeps(KSP, PetscBool *);
-PETSC_INTERN PetscErrorCode KCycleKSPDelayWork(KSP);
-
-/* kcsolve.c: the stencil in KSP's own products */
-PETSC_INTERN PetscErrorCode KCycleKSPUseStencil(KSP, PC);
-
-/* kcanswer.c: solves that end well */
-PETSC_INTERN PetscErrorCode PCKCycleCheckAnswer(PC, KSP, Vec, Vec);
-PETSC_INTERN void           PCKCycleAnswerForget(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleAnswerView(PC, PetscViewer);
-
-/* kcchoices.c: options and functions of structured levels */
-
-/* kclines.c: lines and planes that levels relax */
-PETSC_INTERN PetscErrorCode KCycleStructureChooseLines(const PC_KCycle *, KCycleStructure *);
-PETSC_INTERN PetscErrorCode KCycleStructureGiveLines(const PC_KCycle *, KCycleStructure *, PC, PetscBool *);
-
-/* kcgrid.c: grids of structured levels */
-PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool, PetscBool *,
-                                                   PetscBool *);
-PETSC_INTERN PetscErrorCode KCycleStructureCheckAssembled(PC, size_t, char[]);
-
-/* kcassemble.c: coarse operators that the program assembles */
-PETSC_INTERN PetscErrorCode KCycleAssembleOnDM(const KCycleStructure *);
-PETSC_INTERN PetscErrorCode KCycleAssemble(PC, KCycleStructure *);
-
-/* kccheck.c: the operator and the coarsest solver */
-PETSC_INTERN PetscErrorCode PCKCycleCheckOperator(PC);
-PETSC_INTERN PetscErrorCode KCycleHasOption(PetscObject, size_t n, const char *const names[], PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleCoarseForget(PC);
-PETSC_INTERN PetscErrorCode PCKCycleCoarseBefore(PC);
-PETSC_INTERN PetscErrorCode PCKCycleCoarseAfter(PC);
-
-/* kcparts.c: closed parts of a grid */
-typedef struct {
-  MPI_Comm  comm;
-  PetscInt  npoints, n;
-  PetscInt *part;   /* of each point of this process, or -1 */
-  PetscBool others; /* there are parts that are not closed */
-} KCycleClosed;
-PETSC_INTERN PetscErrorCode KCycleClosedFind(Mat, PetscReal, KCycleClosed *);
-PETSC_INTERN PetscErrorCode KCycleClosedDestroy(KCycleClosed *);
-PETSC_INTERN PetscErrorCode KCycleClosedKernel(const KCycleClosed *, const PetscScalar[], MatNullSpace *);
-
-/* kckernel.c: of the coarsest operator */
-PETSC_INTERN PetscErrorCode PCKCycleCoarseUseConstants(PC, Mat);
-PETSC_INTERN PetscErrorCode PCKCycleClosedFind(PC, KCycleClosed *);
-PETSC_INTERN PetscErrorCode PCKCycleCoarseUseParts(PC, Mat, PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleCoarseFindKernel(PC, PC, Mat);
-
-/* kcbalance.c: right sides of the finest level */
-PETSC_INTERN PetscErrorCode PCKCycleFindClosed(PC);
-PETSC_INTERN PetscErrorCode PCKCycleBalance(PC);
-PETSC_INTERN PetscErrorCode PCKCycleBalanceUndo(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleBalanceReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleGetWork(PC_KCycle *, Vec, Vec *);
-PETSC_INTERN PetscErrorCode PCKCyclePrepare(PC_KCycle *, PetscBool transpose, Vec *);
-PETSC_INTERN PetscErrorCode PCKCycleFinish(PC_KCycle *, PetscBool transpose, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleCheckRightSide(PC, KSP, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleExplainRightSide(PC, KSP);
-
-/* kcclosed.c: closed parts of structured levels that are a point */
-PETSC_INTERN PetscErrorCode PCKCycleHoldEmptyRows(PC);
-PETSC_INTERN PetscErrorCode KCycleStructureHoldClosed(const PC_KCycle *, KCycleStructure *);
-
-/* kcmodel.c: the time of a cycle; kctime.c: functions of the user */
-PETSC_INTERN PetscErrorCode PCKCycleModelReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleModelSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleModelChanged(PC);
-PETSC_INTERN PetscErrorCode PCKCycleModelCalibrate(PC);
-PETSC_INTERN PetscErrorCode PCKCycleModelRest(PC, PetscBool);
-PETSC_INTERN void           PCKCycleModelCompare(PC_KCycle *, const KCycleVisit *, PetscReal);
-PETSC_INTERN PetscErrorCode PCKCycleModelView(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleGetModel_KCycle(PC, PetscBool fit, KCycleModel **);
-
-/* kcauto.c: the kappa that is cheapest */
-PETSC_INTERN PetscErrorCode PCKCycleAutoReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleFillWithNoise(PC, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleGetKernel(PC, MatNullSpace *);
-PETSC_INTERN PetscErrorCode PCKCycleAutoSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleAutoUse(PC, KSP);
-PETSC_INTERN PetscErrorCode PCKCycleAutoView(PC, PetscViewer);
-
-/* kcfallback.c: BoomerAMG where cycles converge too slowly */
-PETSC_INTERN PetscErrorCode PCKCycleFallbackReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleFallbackSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleFallbackFollow(PC);
-PETSC_INTERN PetscErrorCode PCKCycleFallbackNote(PC, KSP);
-PETSC_INTERN PetscErrorCode PCKCycleFallbackApply(PC, PetscBool transpose, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleFallbackView(PC, PetscViewer);
-
-/* kcfourier.c: local Fourier analysis of the levels */
-PETSC_INTERN PetscErrorCode PCKCycleFourierTake(PC, PetscInt most, KCycleFourier *, size_t, char[]);
-
-/* kcpredict.c: factors and times that are predicted; kcforecast.c: the number of sweeps that is cheapest by them;
-   kcroofline.c: files of roofs */
-PETSC_INTERN PetscInt       PCKCycleSweepsAsked(const PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCyclePredictReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCyclePredictSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCyclePredictBegin(PC, KSP);
-PETSC_INTERN PetscErrorCode PCKCyclePredictEnd(PC, KSP, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCKCyclePredictView(PC, PetscViewer);
-PETSC_INTERN PetscErrorCode PCKCycleForecastMake(PC, PetscBool known);
-PETSC_INTERN PetscInt       PCKCycleForecastBest(const PC_KCycle *);
-PETSC_INTERN PetscReal      PCKCycleForecastIterations(const KCyclePredict *, const KCycleForecast *);
-PETSC_INTERN PetscReal      PCKCycleForecastSeconds(const KCyclePredict *, const KCycleForecast *);
-PETSC_INTERN PetscErrorCode PCKCycleRooflineLoad(PC);
-
-/* apply.c: operations of the PC */
-PETSC_INTERN PetscErrorCode PCApply_KCycle(PC, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCApplyTranspose_KCycle(PC, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCApplyInherited_KCycle(PC, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCApplyTransposeInherited_KCycle(PC, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCMatApply_KCycle(PC, Mat, Mat);
-PETSC_INTERN PetscErrorCode PCApplyRichardson_KCycle(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt,
-                                                     PetscBool, PetscInt *, PCRichardsonConvergedReason *);
-
-/* kcview.c: -ksp_view */
-PETSC_INTERN PetscErrorCode PCView_KCycle(PC, PetscViewer);
+#include "functions.h"

@@ -2,305 +2,12 @@
   Set-up of PCKCYCLE: a list of steps around the set-up of the type it inherits from.
 */
 #include "kcycleimpl.h"
-#include <petsckcycle/private/coarsenimpl.h>
 #include <petsckcycle/private/deviceimpl.h>
-
-static PetscErrorCode UserGaveTransfers(PC pc, PetscBool *given)
-{
-  PC_MG *mg = (PC_MG *)pc->data;
-
-  PetscFunctionBegin;
-  *given = PETSC_FALSE;
-  for (PetscInt l = 1; mg->levels && l < mg->nlevels; l++) {
-    if (mg->levels[l]->interpolate || mg->levels[l]->restrct) *given = PETSC_TRUE;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The grid is that of the PC, or else the one that the operator was made on, or that it shows; the latter two are
-   looked up again for another operator */
-static PetscErrorCode FindGrid(PC pc)
-{
-  PC_KCycle    *kc = KCycleOf(pc);
-  DM            dm = NULL;
-  PetscObjectId id = 0;
-  PetscBool     given;
-
-  PetscFunctionBegin;
-  PetscCall(UserGaveTransfers(pc, &given));
-  if (kc->ready) given = (PetscBool)(kc->levels_from == PC_KCYCLE_HIERARCHY_USER);
-  if (pc->dm) PetscCall(PetscObjectGetId((PetscObject)pc->dm, &id));
-  if (id != kc->grid_id) kc->grid_of_operator = PETSC_FALSE; /* the program has given another */
-  if (given || kc->hierarchy == PC_KCYCLE_HIERARCHY_USER || kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG ||
-      (pc->dm && !kc->grid_of_operator)) {
-    PetscCall(PCKCycleFoundCheckSizes(pc, given || kc->hierarchy == PC_KCYCLE_HIERARCHY_GAMG ? NULL : pc->dm));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!pc->pmat) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetDM(pc->pmat, &dm));
-  if (dm) PetscCall(PCKCycleFoundCheckSizes(pc, dm));
-  else PetscCall(PCKCycleFoundGetDM(pc, &dm));
-  if (dm == pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->ready) { /* with levels of PCGAMG what was found goes, too */
-    PetscCall(PCKCycleStructuredDrop(pc));
-    PetscCall(FindGrid(pc));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PCSetDM(pc, dm));
-  kc->grid_of_operator = PETSC_TRUE;
-  kc->grid_id          = 0;
-  if (dm) PetscCall(PetscObjectGetId((PetscObject)dm, &kc->grid_id));
-  PetscCall(PetscInfo(pc, "Using the DM of the operator\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Are coarse operators and interpolations made here, and not by PCMG or PCGAMG? */
 PetscBool KCycleMakesOperators(const PC_KCycle *kc)
 {
   return (PetscBool)(kc->use_structure || kc->use_grids);
-}
-
-/* AUTO: interpolations that the user gave, else a grid. Leaves AUTO where neither is known */
-static PetscErrorCode ResolveHierarchy(PC pc)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  given;
-
-  PetscFunctionBegin;
-  if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->levels_from = kc->hierarchy;
-  if (kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->gamg && !pc->dm) kc->levels_from = PC_KCYCLE_HIERARCHY_GAMG; /* as at the set-up before */
-  if (kc->gamg && !pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(UserGaveTransfers(pc, &given));
-  if (given) kc->levels_from = PC_KCYCLE_HIERARCHY_USER;
-  else if (pc->dm) kc->levels_from = PC_KCYCLE_HIERARCHY_DM;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RequireHierarchy(PC pc)
-{
-  PC_MG     *mg   = (PC_MG *)pc->data;
-  PC_KCycle *kc   = KCycleOf(pc);
-  MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
-  PetscBool  given;
-
-  PetscFunctionBegin;
-  PetscCheck(
-      kc->levels_from != PC_KCYCLE_HIERARCHY_DM || pc->dm, comm, PETSC_ERR_ARG_WRONGSTATE,
-      "-pc_kcycle_hierarchy dm needs a grid: give it with KSPSetDM(), or make the operator with DMCreateMatrix()");
-  PetscCall(UserGaveTransfers(pc, &given));
-  PetscCheck(kc->levels_from != PC_KCYCLE_HIERARCHY_USER || given, comm, PETSC_ERR_ARG_WRONGSTATE,
-             "-pc_kcycle_hierarchy user needs interpolations: call PCMGSetLevels(), then PCMGSetInterpolation() for "
-             "each level but the coarsest, before the solver is set up");
-  for (PetscInt l = 1; kc->levels_from == PC_KCYCLE_HIERARCHY_USER && !pc->dm && l < mg->nlevels; l++) {
-    PetscCheck(mg->levels[l]->interpolate || mg->levels[l]->restrct, comm, PETSC_ERR_ARG_WRONGSTATE,
-               "Level %" PetscInt_FMT " of %" PetscInt_FMT
-               " has no interpolation: call PCMGSetInterpolation() or PCMGSetRestriction() for each level but the "
-               "coarsest (level 0)",
-               l, mg->nlevels);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CheckLevelsFit(PC pc, PetscInt wanted, PetscInt most)
-{
-  char grid[128], why[256];
-
-  PetscFunctionBegin;
-  PetscCall(KCycleDMDescribe(pc->dm, sizeof(grid), grid));
-  PetscCheck(wanted <= most, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " levels are more than the %s has: it can be coarsened %" PetscInt_FMT
-             " times on these processes, which makes at most %" PetscInt_FMT
-             " levels. Leave out -pc_mg_levels to have the number chosen",
-             wanted, grid, most - 1, most);
-  if (wanted > 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleDMExplain(pc->dm, sizeof(why), why));
-  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "PCKCYCLE cannot coarsen the %s even once: %s", grid,
-          why);
-}
-
-/*
-  Levels that neither the options nor PCMGSetLevels() chose. Called with the options, so that the levels hear them, if
-  the grid is known by then; and in any case at set-up, which alone may refuse: until then the program can still give
-  another grid, or interpolations.
-*/
-PetscErrorCode PCKCycleChooseLevels(PC pc, PetscBool final)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscInt   most, chosen, asked;
-
-  PetscFunctionBegin;
-  if (!final) {
-    PetscCall(FindGrid(pc));
-    PetscCall(ResolveHierarchy(pc));
-  }
-  if (kc->levels_from != PC_KCYCLE_HIERARCHY_DM || !pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleLevelsAsked(pc, &asked));
-  if (asked == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
-  if (final) PetscCall(CheckLevelsFit(pc, asked ? asked : chosen, most));
-  else if (chosen == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!asked && !final && KCycleLevelsAreTheirs(kc)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!asked) PetscCall(PCKCycleUseLevels(pc, chosen, chosen));
-  if (!asked) kc->nlevels_chosen = chosen;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Why PCGAMG cannot make levels from the operator, or nothing */
-static PetscErrorCode WhyNotGAMG(PC pc, const char **why)
-{
-  PetscBool fits, zero = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  *why = NULL;
-  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &fits, MATSEQAIJ, MATMPIAIJ, ""));
-  if (fits) PetscCall(KCycleMatHasZeroDiagonal(pc->pmat, &zero));
-  if (!fits) *why = "; PCGAMG does not take operators of its type";
-  else if (zero) *why = "; the smoothers of PCGAMG divide by the diagonal of the operator, which has zeros";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* No grid, or one that cannot be coarsened: PCGAMG's levels, or the coarse solver alone where nothing else can be
-   had, or was asked for */
-static PetscErrorCode ChooseWithoutGrid(PC pc, const char why[])
-{
-  PC_KCycle  *kc = KCycleOf(pc);
-  PetscInt    asked;
-  const char *nogamg, *more = "";
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleCopyBlocks(pc));
-  PetscCall(PCKCycleLevelsAsked(pc, &asked));
-  PetscCall(WhyNotGAMG(pc, &nogamg));
-  kc->levels_from = !nogamg && asked != 1 ? PC_KCYCLE_HIERARCHY_GAMG : PC_KCYCLE_HIERARCHY_SINGLE;
-  if (nogamg) more = nogamg;
-  else if (KCYCLE_GAMG_CHOOSES_LEVELS && asked > 1) more = "; PCGAMG chooses their number, not -pc_mg_levels";
-  PetscCall(PetscSNPrintf(kc->instead, sizeof(kc->instead), "%s%s", why, more));
-  PetscCall(
-      PetscInfo(pc, "Levels are those of hierarchy %s: %s\n", PCKCycleHierarchyTypes[kc->levels_from], kc->instead));
-  if (kc->levels_from != PC_KCYCLE_HIERARCHY_GAMG) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleInherit(pc, PETSC_TRUE));
-  if (kc->options_used) PetscCall(PCKCycleReadInherited(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Levels on coarser grids; those of the DM itself if they were asked for, or where it has them and is no grid */
-static PetscErrorCode ChooseOnDM(PC pc)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscInt   most, chosen, asked;
-  PetscBool  isda;
-  char       grid[128], explained[256], why[512];
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc->dm, DMDA, &isda));
-  PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
-  PetscCall(PCKCycleLevelsAsked(pc, &asked));
-  if (isda && kc->structured == PC_KCYCLE_STRUCTURED_OFF && chosen > 1 && asked <= most)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleGridsChoose(pc));
-  if (kc->use_grids) kc->levels_from = kc->apart.use ? PC_KCYCLE_HIERARCHY_UNKNOWNS : PC_KCYCLE_HIERARCHY_GRID;
-  if (kc->use_grids || (asked != 1 && (chosen > 1 || (asked > 1 && asked <= most)))) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleDMDescribe(pc->dm, sizeof(grid), grid));
-  PetscCall(KCycleDMExplain(pc->dm, sizeof(explained), explained));
-  PetscCall(PetscSNPrintf(why, sizeof(why), "the %s cannot be coarsened: %s", grid, explained));
-  PetscCall(ChooseWithoutGrid(pc, why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Levels that are not structured and that the program did not give */
-static PetscErrorCode ChooseInstead(PC pc)
-{
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc = KCycleOf(pc);
-  char       why[512];
-
-  PetscFunctionBegin;
-  if (kc->ready || kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->instead[0] = 0;
-  kc->use_grids  = PETSC_FALSE;
-  if (kc->levels_from == PC_KCYCLE_HIERARCHY_GRID || kc->levels_from == PC_KCYCLE_HIERARCHY_UNKNOWNS) {
-    PetscCall(PCKCycleGridsChoose(pc));
-    PetscCheck(kc->use_grids, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_kcycle_hierarchy %s: %s",
-               PCKCycleHierarchyTypes[kc->levels_from], kc->nogrids);
-  } else if (kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO && mg->coarseSpaceType == PCMG_ADAPT_GDSW && mg->nlevels > 1) {
-    kc->levels_from = PC_KCYCLE_HIERARCHY_AUTO; /* PCMG makes the interpolation from the smoothers' subdomains */
-    PetscCall(PetscStrncpy(kc->instead, "-pc_mg_adapt_interp_coarse_space gdsw", sizeof(kc->instead)));
-  } else if (kc->levels_from == PC_KCYCLE_HIERARCHY_AUTO) {
-    PetscCall(PetscSNPrintf(why, sizeof(why), "neither a DM nor interpolations were given%s%s",
-                            kc->found.why[0] ? ", and no grid was found in the matrix: " : "", kc->found.why));
-    PetscCall(ChooseWithoutGrid(pc, why));
-  } else if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM && kc->hierarchy == PC_KCYCLE_HIERARCHY_AUTO) {
-    PetscCall(ChooseOnDM(pc));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What was asked for and has no meaning on the levels that there are is an error */
-static PetscErrorCode RefuseMeaningless(PC pc)
-{
-  const MPI_Comm comm = PetscObjectComm((PetscObject)pc);
-  PC_KCycle     *kc   = KCycleOf(pc);
-  PetscBool      automatic;
-
-  PetscFunctionBegin;
-  if (kc->ready || kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(kc->grid == PC_KCYCLE_GRID_AUTO, comm, PETSC_ERR_ARG_INCOMP,
-             "-pc_kcycle_grid %s (PCKCycleSetGrid()) is for structured levels, and levels are not structured: %s",
-             PCKCycleGridTypes[kc->grid], kc->general);
-  PetscCheck(kc->interpolation == PC_KCYCLE_INTERPOLATION_AUTO ||
-                 (kc->use_grids && kc->interpolation == PC_KCYCLE_INTERPOLATION_LINEAR),
-             comm, PETSC_ERR_ARG_INCOMP,
-             "-pc_kcycle_interpolation %s (PCKCycleSetInterpolation()) is for structured levels, and levels are not "
-             "structured: %s",
-             PCKCycleInterpolationTypes[kc->interpolation], kc->general);
-  PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
-  PetscCheck(automatic || kc->use_grids, comm, PETSC_ERR_ARG_INCOMP,
-             "-pc_kcycle_semicoarsen %s (PCKCycleSetSemicoarsen()) is for grids that are coarsened here, and the "
-             "hierarchy is %s",
-             kc->semicoarsen, PCKCycleHierarchyTypes[kc->levels_from]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A single level is the coarsest problem, with its solver and its options, which PCMG has where there are two: to
-   PCMG it is a smoother */
-PetscErrorCode PCKCycleReplaceLevels(PC pc, PetscInt levels, MPI_Comm *comms)
-{
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc = KCycleOf(pc);
-  KSP        coarse;
-  MPI_Comm   both[2] = {comms ? comms[0] : MPI_COMM_NULL, comms ? comms[0] : MPI_COMM_NULL};
-
-  PetscFunctionBegin;
-  if (levels != 1 || mg->nlevels == 1) {
-    PetscCall((*kc->set_levels)(pc, levels, comms));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (mg->nlevels == 2) PetscCall((*kc->set_levels)(pc, 3, NULL)); /* new solvers */
-  PetscCall((*kc->set_levels)(pc, 2, comms ? both : NULL));
-  coarse = mg->levels[0]->smoothd;
-  PetscCall(PetscObjectReference((PetscObject)coarse));
-  PetscCall((*kc->set_levels)(pc, 1, comms));
-  PetscCall(KCycleLevelsSetCoarse(pc, coarse));
-  PetscCall(PetscObjectIncrementTabLevel((PetscObject)coarse, (PetscObject)pc, 1));
-  PetscCall(KSPDestroy(&coarse));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetUpLevels(PC pc)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!KCycleMakesOperators(kc)) PetscCall(PCKCycleChooseLevels(pc, PETSC_TRUE));
-  if (kc->levels_from == PC_KCYCLE_HIERARCHY_SINGLE) {
-    PetscCall(PCKCycleUseLevels(pc, 1, 1));
-    kc->nlevels_chosen = 1;
-  }
-  PetscCall(RequireHierarchy(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Coarse operators can be assembled anew by whoever told the DM how (KSPSetComputeOperators(), SNES), or were given
@@ -652,51 +359,6 @@ static PetscErrorCode CheckSquare(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCGAMG makes its coarsest solver itself: not of the one that the program has changed */
-static PetscErrorCode CoarseBeforeGAMG(PC pc)
-{
-  PC_MG      *mg = (PC_MG *)pc->data;
-  PC_KCycle  *kc = KCycleOf(pc);
-  Mat         A, P;
-  PetscBool   set;
-  const char *prefix;
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleCoarseHold(pc));
-  if (!kc->coarse || !mg->levels) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!kc->coarse_gamg) {
-    PetscCall(KSPCreate(PetscObjectComm((PetscObject)kc->coarse), &kc->coarse_gamg));
-    PetscCall(KSPGetOptionsPrefix(kc->coarse, &prefix));
-    PetscCall(KSPSetOptionsPrefix(kc->coarse_gamg, prefix));
-    PetscCall(KSPSetType(kc->coarse_gamg, KSPPREONLY));
-    PetscCall(KSPGetOperatorsSet(kc->coarse, &set, NULL));
-    if (set) PetscCall(KSPGetOperators(kc->coarse, &A, &P));
-    if (set) PetscCall(KSPSetOperators(kc->coarse_gamg, A, P));
-  }
-  PetscCall(KCycleLevelsSetCoarse(pc, kc->coarse_gamg));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Then that takes its place again */
-static PetscErrorCode CoarseAfterGAMG(PC pc)
-{
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc = KCycleOf(pc);
-  Mat        A, P;
-
-  PetscFunctionBegin;
-  if (!kc->coarse) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectReference((PetscObject)mg->levels[0]->smoothd));
-  PetscCall(KSPDestroy(&kc->coarse_gamg));
-  kc->coarse_gamg = mg->levels[0]->smoothd;
-  PetscCall(KSPGetOperators(kc->coarse_gamg, &A, &P));
-  PetscCall(KSPSetOperators(kc->coarse, A, P));
-  PetscCall(PCKCycleCoarseInstall(pc));
-  if (!kc->ready) PetscCall(KSPSetFromOptions(kc->coarse));
-  PetscCall(KSPSetUp(kc->coarse));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode SetUpInherited(PC pc)
 {
   PC_KCycle     *kc = KCycleOf(pc);
@@ -707,11 +369,11 @@ static PetscErrorCode SetUpInherited(PC pc)
   PetscCall(PCKCycleCoordinatesGive(pc));
   /* PCGAMG would have PCMG read them again, also where it has made fewer */
   if (kc->gamg) PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels));
-  if (kc->gamg) PetscCall(CoarseBeforeGAMG(pc));
+  if (kc->gamg) PetscCall(PCKCycleCoarseBeforeGAMG(pc));
   ierr = (*kc->base.setup)(pc);
   PetscCall(PCKCycleHideLevels(pc, PETSC_FALSE, sizeof(levels), levels));
   PetscCall(ierr);
-  if (kc->gamg) PetscCall(CoarseAfterGAMG(pc));
+  if (kc->gamg) PetscCall(PCKCycleCoarseAfterGAMG(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -724,8 +386,8 @@ static PetscErrorCode BuildLevels(PC pc)
   if (kc->use_structure) {
     PetscCall(PCKCycleStructuredSetUp(pc));
     if (kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(RefuseMeaningless(pc));
-    PetscCall(SetUpLevels(pc));
+    PetscCall(PCKCycleRefuseMeaningless(pc));
+    PetscCall(PCKCycleSetUpLevels(pc));
     PetscCall(PCKCycleCheckOperator(pc));
   }
   if (kc->use_grids) PetscCall(PCKCycleGridsSetUp(pc));
@@ -745,16 +407,16 @@ static PetscErrorCode SetUp(PC pc)
   PetscCall(PCKCycleRefuseChanges(pc));
   PetscCall(KCycleLevelsCheck(pc));
   PetscCall(PCKCycleCoarseForget(pc));
-  PetscCall(FindGrid(pc));
+  PetscCall(PCKCycleFindGrid(pc));
   PetscCall(PCKCycleUnknownsFollow(pc));
   PetscCall(ForgetOldShape(pc));
-  PetscCall(ResolveHierarchy(pc));
+  PetscCall(PCKCycleResolveHierarchy(pc));
   PetscCall(PCKCycleCheckGrid(pc));
   PetscCall(PCKCycleStructuredChoose(pc));
   PetscCall(PCKCycleFoundSettle(pc));
-  PetscCall(ChooseInstead(pc));
-  PetscCall(RefuseMeaningless(pc));
-  PetscCall(SetUpLevels(pc));
+  PetscCall(PCKCycleChooseInstead(pc));
+  PetscCall(PCKCycleRefuseMeaningless(pc));
+  PetscCall(PCKCycleSetUpLevels(pc));
   PetscCall(PCKCycleCheckOperator(pc));
   if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BuildLevels(pc));

@@ -60,30 +60,6 @@ static PetscErrorCode RestoreSolver(PC_MG *mg, const char prefix[], PetscInt l, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Levels are numbered from the coarsest of all, also where that is on fewer processes: options with the number of a
-   level mean the same on any number of processes */
-static PetscErrorCode NumberSolver(PC pc, KSP solver, PetscInt number, PetscBool theirs)
-{
-  const char levels[] = "mg_levels_", *before = ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", *own, *tail;
-  char       prefix[256];
-  size_t     len;
-  PetscBool  begins = PETSC_FALSE, same;
-  PC_KCycle *kc     = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetOptionsPrefix(solver, &own));
-  PetscCall(PetscStrlen(before, &len));
-  if (own && !strncmp(own, before, len)) PetscCall(PetscStrbeginswith(own + len, levels, &begins));
-  tail = begins ? strchr(own + len + sizeof(levels) - 1, '_') : NULL;
-  if (!tail) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(prefix, sizeof(prefix), "%s%s%" PetscInt_FMT "%s", before, levels, number, tail));
-  PetscCall(PetscStrcmp(own, prefix, &same));
-  if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPSetOptionsPrefix(solver, prefix));
-  if (kc->ready && !theirs) PetscCall(KSPSetFromOptions(solver));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A solver of a level is as it was before there were structured levels, and estimates eigenvalues anew */
 static PetscErrorCode RestoreLevel(PC pc, PetscInt l, int up)
 {
@@ -95,7 +71,7 @@ static PetscErrorCode RestoreLevel(PC pc, PetscInt l, int up)
   if (kc->choice[l][up].chose && (kc->nstructured || kc->ngrids))
     PetscCall(RestoreSolver(mg, ((PetscObject)pc)->prefix, l, solver, kc->choice[l][up].theirs[KCYCLE_ASPECT_SWEEPS]));
   kc->choice[l][up].chose = PETSC_FALSE;
-  if (l && kc->nstructured) PetscCall(NumberSolver(pc, solver, l, PETSC_TRUE));
+  if (l && kc->nstructured) PetscCall(PCKCycleNumberSolver(pc, solver, l, PETSC_TRUE));
   PetscCall(PCKCycleEstimateAnew(solver));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -355,89 +331,6 @@ static PetscErrorCode BuildStructure(PC pc, PetscInt most)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The number of points of the finest grid over that of a level */
-static PetscInt Fewer(const PC_KCycle *kc, PetscInt l)
-{
-  PetscInt fewer = kc->finer.exists ? kc->finer.fewer : 1;
-
-  for (PetscInt i = 0; i < l; i++)
-    fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
-  return fewer;
-}
-
-/* Sweeps of a smoother of level l, 0 being the finest. Where nobody has chosen what it relaxes, it gets to know the
-   lines and planes */
-static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, PetscInt *sweeps)
-{
-  KCycleStructure     *level = &kc->structure[l];
-  const KCycleStencil *st    = KCycleStencilOf(level->A);
-  KCycleSweepFacts     facts = {st->box->dim, st->shape.ncoeffs, Fewer(kc, l), kc->several,
-                                PETSC_FALSE,  PETSC_FALSE,       kc->broken,   PCKCycleSweepsAsked(kc)};
-  PC                   pc;
-  PetscBool            given;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(KCycleStructureGiveLines(kc, level, pc, &given));
-  facts.lines  = (PetscBool)(given && level->lines[0]);
-  facts.planes = (PetscBool)(given && level->planes[0]);
-  *sweeps      = KCyclePolicySweeps(&facts);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  PCMG's smoother is two iterations of Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or
-  Chebyshev with Jacobi where Chebyshev was asked for. Another KSP or number of iterations was chosen by the program
-*/
-static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, KCycleChoice *choice, PetscInt *sweeps)
-{
-  PC        relax;
-  PetscBool untouched, chebyshev, given, counted, ours = PETSC_TRUE, richardson;
-  PetscInt  its;
-  char      type[64];
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetPC(smoother, &relax));
-  PetscCall(KCycleSmootherIsFree(smoother, choice, &untouched));
-  PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPCHEBYSHEV, &chebyshev));
-  PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-pc_type", type,
-                                  sizeof(type), &given));
-  if (given) PetscCall(PetscStrcmp(type, PCRELAX, &ours));
-  /* another PC needs PCMG's Chebyshev around it: Jacobi alone is no smoother */
-  if (!untouched || !ours) PetscFunctionReturn(PETSC_SUCCESS);
-  choice->chose = PETSC_TRUE;
-  PetscCall(
-      PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_max_it", &counted));
-  PetscCall(PCSetType(relax, PCRELAX));
-  PetscCall(ChooseSweeps(kc, l, smoother, sweeps));
-  PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
-  richardson = chebyshev;
-  PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_type", type,
-                                  sizeof(type), &given));
-  if (given) PetscCall(PetscStrcmp(type, KSPCHEBYSHEV, &chebyshev));
-  if (given) PetscCall(PetscStrcmp(type, KSPRICHARDSON, &richardson));
-  if (given && chebyshev) {
-    PetscCall(PCRelaxSetType(relax, PC_RELAX_JACOBI));
-    PetscCall(PCRelaxSetOmega(relax, 1));
-  }
-  choice->sweeps = (PetscBool)(!given && !counted && richardson && its == KCYCLE_PCMG_ITS);
-  if (choice->sweeps) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, *sweeps));
-  if (!richardson) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPSetType(smoother, KSPRICHARDSON));
-  PetscCall(KCycleKSPDelayWork(smoother));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The number of sweeps that was chosen for other values of the operator becomes the one that suits them now */
-static PetscErrorCode RenewSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, const KCycleChoice *choice, PetscInt *sweeps)
-{
-  PetscFunctionBegin;
-  PetscCall(ChooseSweeps(kc, l, smoother, sweeps));
-  if (choice->sweeps && !choice->theirs[KCYCLE_ASPECT_SWEEPS])
-    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, *sweeps));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The coarsest operator goes to PETSc's solvers as an ordinary matrix, with its grid */
 static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
 {
@@ -495,164 +388,25 @@ static PetscErrorCode CreateHostVectors(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Smoothers of PCRELAX get to know how the level is coarsened, for the clusters that they leave to the coarser grid.
-   Not where points that were coupled to nobody have tiny couplings there, the only ones of many a cluster */
-static PetscErrorCode GiveCoarsening(const PC_KCycle *kc, PetscInt l, KSP smoother)
-{
-  const KCycleStructure *level   = &kc->structure[l];
-  const PetscInt         none[3] = {0, 0, 0};
-  const PetscBool        filled  = MatStencilTransferFilled(kc->structure[0].P);
-  PC                     pc;
-
-  PetscFunctionBegin;
-  PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(PCRelaxSetCoarsened(pc, filled ? none : level->factor, level->origin, Fewer(kc, l)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Do cycles come to coarser levels more than once? Sweeps depend on it, and stay while kappa is tried */
-static PetscBool ComeAgain(const PC_KCycle *kc)
-{
-  return kc->finer.exists ? kc->finer.several : (PetscBool)(kc->kappa > 1 && !kc->automatic.wanted);
-}
-
-/* Kappa, where nobody has chosen it. What the finest level relaxes is known when it has its smoothers */
-static void ChooseKappa(PC_KCycle *kc, const char planes[])
-{
-  if (!kc->kappa_set && kc->finer.exists) kc->kappa = kc->finer.kappa;
-  else if (!kc->kappa_set)
-    kc->kappa = KCyclePolicyKappa(kc->convects, (PetscBool)(planes[0] != 0), kc->structure[0].factor);
-  kc->several = ComeAgain(kc);
-}
-
-/* Sweeps of levels that are set up become those of a new solver */
-PetscErrorCode PCKCycleRenewSweeps(PC pc)
-{
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleSolversNotice(pc));
-  for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
-    const PetscInt number    = kc->nstructured - 1 - l;
-    const KSP      solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
-    KCycleChoice  *choice    = kc->choice[number];
-
-    for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
-      if (choice[i].chose) PetscCall(RenewSweeps(kc, l, solver[i], &choice[i], &kc->structure[l].sweeps[i]));
-    }
-  }
-  PetscCall(PCKCycleSolversKeep(pc));
-  PetscCall(PCKCycleEngineSetUp(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Where kappa has changed */
-PetscErrorCode PCKCycleFollowKappa(PC pc)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  if (!kc->ready || !kc->use_structure || kc->several == ComeAgain(kc)) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->several = ComeAgain(kc);
-  PetscCall(PCKCycleRenewSweeps(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
 static PetscErrorCode GiveLevels(PC pc)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
   PetscCall(PCKCycleGiveOperators(pc));
   PetscCall(CreateHostVectors(pc));
   PetscCall(GiveCoarsest(pc, &kc->structure[kc->nstructured - 1]));
-  ChooseKappa(kc, "");
+  PCKCycleChooseKappa(kc, "");
   for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
-    const PetscInt   number    = kc->nstructured - 1 - l;
-    KCycleStructure *level     = &kc->structure[l];
-    KCycleChoice    *choice    = kc->choice[number];
-    KSP              solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
+    const PetscInt   number = kc->nstructured - 1 - l;
+    KCycleStructure *level  = &kc->structure[l];
 
     PetscCall(PCMGSetInterpolation(pc, number, level->P));
-    PetscCall(KCycleStructureChooseLines(kc, level));
-    for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
-      PetscCall(NumberSolver(pc, solver[i], number + kc->gathered.below, KCycleLevelIsTheirs(kc, number)));
-      if (!kc->ready) PetscCall(ChooseSmoother(kc, l, solver[i], &choice[i], &level->sweeps[i]));
-      else if (choice[i].chose) PetscCall(RenewSweeps(kc, l, solver[i], &choice[i], &level->sweeps[i]));
-      PetscCall(GiveCoarsening(kc, l, solver[i]));
-      PetscCall(KSPSetOperators(solver[i], level->A, level->A));
-    }
-    if (l == 0) ChooseKappa(kc, level->planes);
+    PetscCall(PCKCycleGiveSmoothers(pc, l));
+    if (l == 0) PCKCycleChooseKappa(kc, level->planes);
   }
   PetscCall(PCKCycleGatheredFollow(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The number of points of the finest grid over that of the coarsest one */
-PetscInt PCKCycleFewer(const PC_KCycle *kc)
-{
-  return kc->nstructured ? Fewer(kc, kc->nstructured - 1) : 1;
-}
-
-/* Has the program changed the smoother of a level? Another number of levels would lose it */
-PetscBool KCycleLevelsAreTheirs(const PC_KCycle *kc)
-{
-  PetscBool theirs = PETSC_FALSE;
-
-  for (PetscInt l = 1; l < kc->nchoices; l++) theirs = (PetscBool)(theirs || KCycleLevelIsTheirs(kc, l));
-  return theirs;
-}
-
-/* The number of levels that options or program ask for, or 0 */
-PetscErrorCode PCKCycleLevelsAsked(PC pc, PetscInt *asked)
-{
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  *asked = kc->finer.exists ? kc->finer.wanted : kc->nlevels_option;
-  if (kc->finer.exists || *asked) PetscFunctionReturn(PETSC_SUCCESS);
-  if (mg->levels && mg->nlevels != kc->nlevels_chosen) *asked = mg->nlevels;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The same, or that of the levels whose solvers the program has chosen, or as many as there are */
-PetscErrorCode PCKCycleLevelsWanted(PC pc, PetscInt *wanted)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  PetscCall(PCKCycleLevelsAsked(pc, wanted));
-  if (!*wanted && KCycleLevelsAreTheirs(kc)) *wanted = ((PC_MG *)pc->data)->nlevels;
-  if (!*wanted) *wanted = kc->nlevels_asked ? kc->nlevels_asked : (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  Set-up has found so many levels, where so many were wanted. Smoothers that the program has chosen would be lost with
-  another number: only there that is an error
-*/
-PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
-{
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  kc->nlevels_asked = wanted < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure) && wanted > nlevels ? wanted : 0;
-  if (kc->nlevels_asked)
-    PetscCall(PetscInfo(pc, "%" PetscInt_FMT " levels are wanted, the grid has %" PetscInt_FMT "\n", wanted, nlevels));
-  if (nlevels == mg->nlevels) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!KCycleLevelsAreTheirs(kc), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "The program has chosen solvers on %" PetscInt_FMT " levels, and this grid has %" PetscInt_FMT
-             ": choose them after PCSetUp(), or call PCMGSetLevels() with fewer levels",
-             mg->nlevels, nlevels);
-  kc->nlevels_chosen = nlevels;
-  kc->choosing       = PETSC_TRUE;
-  PetscCall(PCMGSetLevels(pc, nlevels, NULL));
-  kc->choosing = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -694,78 +448,5 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   if (!kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleUseLevels(pc, kc->nstructured, wanted));
   PetscCall(GiveLevels(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Has the program, or an option, made smoothers before and behind the coarser levels distinct? */
-PetscErrorCode PCKCycleSmoothersAreDistinct(PC pc, PetscBool *distinct)
-{
-  PC_MG      *mg = (PC_MG *)pc->data;
-  PC_KCycle  *kc = KCycleOf(pc);
-  const char *prefix;
-
-  PetscFunctionBegin;
-  *distinct = (PetscBool)(kc->distinct || (kc->finer.exists && kc->finer.distinct));
-  for (PetscInt l = 1; mg->levels && l < mg->nlevels && !*distinct; l++) {
-    PetscCall(KSPGetOptionsPrefix(mg->levels[l]->smoothu, &prefix));
-    if (prefix && mg->levels[l]->smoothu != mg->levels[l]->smoothd)
-      PetscCall(PetscStrendswith(prefix, "_up_", distinct));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The number of vectors that span the operator's null space */
-static PetscErrorCode CountKernel(PC pc, PetscInt *nullity)
-{
-  PC_KCycle   *kc = KCycleOf(pc);
-  MatNullSpace nullspace;
-  PetscBool    constant;
-
-  PetscFunctionBegin;
-  *nullity = 1;
-  if (kc->finer.exists) *nullity = kc->finer.nullity;
-  if (kc->finer.exists) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
-  if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
-  if (!nullspace) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatNullSpaceGetVecs(nullspace, &constant, nullity, NULL));
-  *nullity += constant;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What was found on these levels, for those of the solver that goes on with their coarsest grid */
-PetscErrorCode PCKCycleStructuredHandOn(PC pc, PC solver)
-{
-  PC_KCycle             *kc = KCycleOf(pc), *inner = KCycleOf(solver);
-  KCycleFiner           *finer;
-  PetscInt               asked;
-  const KCycleStructure *level = &kc->structure[kc->nstructured - 1];
-
-  PetscFunctionBegin;
-  finer = &inner->finer;
-  PetscCall(PetscArraycpy(&finer->boundary[0][0], &level->boundary[0][0], 6));
-  PetscCall(PCKCycleLevelsWanted(pc, &asked));
-  if (asked == (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure)) asked = 0;
-  finer->exists            = PETSC_TRUE;
-  finer->fewer             = Fewer(kc, kc->nstructured - 1);
-  finer->nlevels           = kc->nstructured - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
-  finer->wanted            = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->nstructured + 1, 0);
-  finer->walls             = kc->walls;
-  finer->holes             = kc->holes;
-  finer->convects          = kc->convects;
-  finer->broken            = kc->broken;
-  finer->several           = kc->several;
-  finer->sweeps            = PCKCycleSweepsAsked(kc);
-  finer->flat              = KCycleStencilOf(level->A)->shape.flat;
-  finer->kappa             = kc->kappa;
-  finer->kernel            = kc->kernel;
-  finer->kernel_constant   = kc->kernel_constant;
-  inner->precision         = inner->ready ? inner->precision : kc->precision;
-  inner->count             = kc->count;
-  inner->profiling.wanted  = kc->profiling.wanted;
-  inner->fmg.interpolation = kc->fmg.interpolation;
-  inner->fmg.monitor       = kc->fmg.monitor;
-  PetscCall(CountKernel(pc, &finer->nullity));
-  PetscCall(PCKCycleSmoothersAreDistinct(pc, &finer->distinct));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
 /*
-  How often a kappa-cycle visits its levels.
+  How often a kappa-cycle visits its levels: by formulas, and counted.
 */
 #include "kcycleimpl.h"
 
@@ -75,5 +75,40 @@ PetscErrorCode PCKCycleComputeTotalCalls(PetscInt kappa, PetscInt nlevels, Petsc
              "The number of levels must lie in 1 to 60, not %" PetscInt_FMT, nlevels);
   *calls = 0;
   for (PetscInt j = 1; j <= PetscMin(kappa, nlevels); j++) *calls += Binomial(nlevels, j);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  PCKCycleGetLevelCalls - Gets how often the cycle has been called on each level since the last set-up.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, set up
+
+  Output Parameters:
++ nlevels - number of levels, or `NULL`
+- calls   - number of calls on each level, the finest first; owned by the preconditioner; or `NULL`
+
+  Level: advanced
+
+  Note:
+  Divided by the number of calls on the finest level these are the numbers of `PCKCycleComputeLevelCalls()`.
+
+.seealso: `PCKCYCLE`, `PCKCycleComputeLevelCalls()`
+@*/
+PetscErrorCode PCKCycleGetLevelCalls(PC pc, PetscInt *nlevels, const PetscInt64 *calls[])
+{
+  PC_KCycle *kc;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  if (nlevels) PetscAssertPointer(nlevels, 2);
+  if (calls) PetscAssertPointer(calls, 3);
+  PetscCall(PCKCycleGetContext(pc, &kc));
+  PetscCheck(kc->ready, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER, "Levels are known after PCSetUp()");
+  for (PetscInt l = 0; l < kc->nlevels; l++) kc->calls[l] = kc->level[kc->nlevels - 1 - l].calls;
+  if (nlevels) *nlevels = kc->nlevels;
+  if (calls) *calls = kc->calls;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,6 @@
 /*
   Grids of matrices that have no DM: given by their sizes, or found in the matrix. Where processes cut planes of the
-  grid structured levels give each of them whole planes (see kcpads.c); the numbers of the rows stay what they are.
+  grid structured levels give each of them whole planes (see ghostrows.c); the numbers of the rows stay what they are.
 */
 #include "kcycleimpl.h"
 #include <petsckcycle/private/findimpl.h>

@@ -152,7 +152,7 @@ PetscErrorCode PCKCycleCoarseUseParts(PC pc, Mat A, PetscBool *used)
   *used = PETSC_FALSE;
   if (!kc->use_structure || !kc->holes || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
   level    = &kc->structure[kc->nstructured - 1];
-  rounding = Rounding(kc, level) * PetscPowReal((PetscReal)PCKCycleFewer(kc), 2 / (PetscReal)3);
+  rounding = Rounding(kc, level) * PetscPowReal((PetscReal)KCycleFewer(kc, kc->nstructured - 1), 2 / (PetscReal)3);
   PetscCall(KCycleClosedFind(level->A, PetscMin(rounding, 1e-9), &closed));
   kc->nclosed = closed.n;
   *used       = (PetscBool)(closed.n > 0);

@@ -302,6 +302,62 @@ PetscErrorCode PCKCycleGoOnIterating(PC pc, const KCycleStop *stop, PetscBool ze
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The number of vectors that span the operator's null space */
+static PetscErrorCode CountKernel(PC pc, PetscInt *nullity)
+{
+  PC_KCycle   *kc = KCycleOf(pc);
+  MatNullSpace nullspace;
+  PetscBool    constant;
+
+  PetscFunctionBegin;
+  *nullity = 1;
+  if (kc->finer.exists) *nullity = kc->finer.nullity;
+  if (kc->finer.exists) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
+  if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
+  if (!nullspace) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatNullSpaceGetVecs(nullspace, &constant, nullity, NULL));
+  *nullity += constant;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What was found on these levels, for those of the solver that goes on with their coarsest grid */
+static PetscErrorCode HandOn(PC pc, PC solver)
+{
+  PC_KCycle             *kc = KCycleOf(pc), *inner = KCycleOf(solver);
+  KCycleFiner           *finer;
+  PetscInt               asked;
+  const KCycleStructure *level = &kc->structure[kc->nstructured - 1];
+
+  PetscFunctionBegin;
+  finer = &inner->finer;
+  PetscCall(PetscArraycpy(&finer->boundary[0][0], &level->boundary[0][0], 6));
+  PetscCall(PCKCycleLevelsWanted(pc, &asked));
+  if (asked == (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure)) asked = 0;
+  finer->exists            = PETSC_TRUE;
+  finer->fewer             = KCycleFewer(kc, kc->nstructured - 1);
+  finer->nlevels           = kc->nstructured - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
+  finer->wanted            = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->nstructured + 1, 0);
+  finer->walls             = kc->walls;
+  finer->holes             = kc->holes;
+  finer->convects          = kc->convects;
+  finer->broken            = kc->broken;
+  finer->several           = kc->several;
+  finer->sweeps            = PCKCycleSweepsAsked(kc);
+  finer->flat              = KCycleStencilOf(level->A)->shape.flat;
+  finer->kappa             = kc->kappa;
+  finer->kernel            = kc->kernel;
+  finer->kernel_constant   = kc->kernel_constant;
+  inner->precision         = inner->ready ? inner->precision : kc->precision;
+  inner->count             = kc->count;
+  inner->profiling.wanted  = kc->profiling.wanted;
+  inner->fmg.interpolation = kc->fmg.interpolation;
+  inner->fmg.monitor       = kc->fmg.monitor;
+  PetscCall(CountKernel(pc, &finer->nullity));
+  PetscCall(PCKCycleSmoothersAreDistinct(pc, &finer->distinct));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Levels like those that end here. They have the prefix of the finer ones, and so their options */
 static PetscErrorCode ChooseGathered(PC pc, PC solver)
 {
@@ -419,7 +475,7 @@ PetscErrorCode PCKCycleGatheredSetUp(PC pc)
     PetscCall(KSPGetPC(inner, &solver));
     if (!kc->ready) PetscCall(ChooseGathered(pc, solver));
     PetscCall(PetscObjectTypeCompare((PetscObject)solver, PCKCYCLE, &ours));
-    if (ours) PetscCall(PCKCycleStructuredHandOn(pc, solver));
+    if (ours) PetscCall(HandOn(pc, solver));
     PetscCall(KSPSetUp(inner));
     PetscCall(PetscObjectTypeCompare((PetscObject)inner, KSPPREONLY, &gathers));
     if (ours && gathers) kc->gathered.pc = solver;

@@ -4,9 +4,6 @@
 #include "kcycleimpl.h"
 
 const char *const PCKCycleAnisotropyTypes[] = {"auto", "off", "PCKCycleAnisotropyType", "PC_KCYCLE_ANISOTROPY_", NULL};
-const char *const PCKCyclePrecisionTypes[]  = {
-     "double", "single", "auto", "PCKCyclePrecisionType", "PC_KCYCLE_PRECISION_", NULL};
-
 /*@
   PCKCycleSetStructured - Sets whether levels are structured.
 
@@ -30,7 +27,7 @@ const char *const PCKCyclePrecisionTypes[]  = {
 
 .seealso: `PCKCYCLE`, `PCKCycleGetStructured()`, `MATSTENCIL`, `PCRELAX`
 @*/
-PetscErrorCode PCKCycleSetStructured(PC pc, PCKCycleStructuredType structured)
+PetscErrorCode    PCKCycleSetStructured(PC pc, PCKCycleStructuredType structured)
 {
   PC_KCycle *kc;
 
@@ -346,86 +343,6 @@ PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropyType *anisotropy)
   PetscAssertPointer(anisotropy, 2);
   PetscCall(PCKCycleGetContext(pc, &kc));
   *anisotropy = kc->anisotropy;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  PCKCycleSetPrecision - Sets the precision that the cycle computes with.
-
-  Logically Collective
-
-  Input Parameters:
-+ pc - the preconditioner
-- precision - `PC_KCYCLE_PRECISION_DOUBLE`, `PC_KCYCLE_PRECISION_SINGLE` or `PC_KCYCLE_PRECISION_AUTO`
-
-  Options Database Key:
-. -pc_kcycle_precision (auto|double|single) - the precision of the cycle (default auto)
-
-  Level: intermediate
-
-  Notes:
-  In single precision all structured levels are copies in numbers of 4 bytes, halos and transfers included; the right
-  side and the correction are converted at the finest level, and the coarsest problem is solved in PETSc's precision.
-  Numbers are scaled, so that the size of the operator's entries does not matter. The Krylov method keeps its precision,
-  and reaches the same tolerances as with a cycle in double precision; `KSPGMRES`, which takes corrections for a linear
-  function of residuals until it restarts, stays above 1e-7 until then: use `KSPFGMRES`. `KSPRICHARDSON` computes
-  residuals with the operator itself.
-
-  With `PC_KCYCLE_PRECISION_AUTO`, the default, the cycle is in single precision in solves of `KSPCG`, `KSPKCG`,
-  `KSPFCG`, `KSPFGMRES` and `KSPGCR`, whose residuals do not suffer from its rounding, where levels allow it, the
-  operator A is symmetric, and rounding does not spoil it. A residual is the difference of numbers that are larger than
-  a right side by up to the largest entry of A^{-1} D 1, D the diagonal of A; the coarsest problem, which is solved
-  once, tells how large that is.
-  Double precision is kept where coefficients jump by more than 1e5, where missing couplings may leave pockets, and on
-  devices. `PCView()` says what was taken, and why.
-
-  `PC_KCYCLE_PRECISION_SINGLE` is an error where levels are not structured, where a smoother is not `PCRELAX` in
-  undamped `KSPRICHARDSON`, and for the transpose of an operator that is not symmetric.
-
-.seealso: `PCKCYCLE`, `PCKCycleGetPrecision()`, `PCKCycleSetStructured()`, `PCRELAX`
-@*/
-PetscErrorCode PCKCycleSetPrecision(PC pc, PCKCyclePrecisionType precision)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, precision, 2);
-  PetscCall(KCycleCheckChoice(pc, PCKCyclePrecisionTypes, (int)precision));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  /* Levels that are there are copied at once */
-  if (kc->precision == precision) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->precision = precision;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  PCKCycleGetPrecision - Gets the precision that the cycle computes with.
-
-  Not Collective
-
-  Input Parameter:
-. pc - the preconditioner
-
-  Output Parameter:
-. precision - `PC_KCYCLE_PRECISION_DOUBLE`, `PC_KCYCLE_PRECISION_SINGLE` or `PC_KCYCLE_PRECISION_AUTO`
-
-  Level: intermediate
-
-.seealso: `PCKCYCLE`, `PCKCycleSetPrecision()`
-@*/
-PetscErrorCode PCKCycleGetPrecision(PC pc, PCKCyclePrecisionType *precision)
-{
-  PC_KCycle *kc;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(precision, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *precision = kc->precision;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,7 @@
 /*
   The choice of kappa: the one with which a solve takes the least time.
 
-  The time of an iteration is the model's (kcmodel.c). How many there will be follows from the eigenvalues of M A, where
+  The time of an iteration is the model's (model.c). How many there will be follows from the eigenvalues of M A, where
   M is an application with one kappa: a few steps of Arnoldi's method find the extreme ones, from a vector that has
   much of the slow ones. Larger kappas converge faster and take longer, each gaining less than the one before.
 */

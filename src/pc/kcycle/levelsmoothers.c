@@ -1,0 +1,243 @@
+/*
+  Smoothers of structured levels, where nobody has chosen others: points, lines or planes, and how many sweeps.
+*/
+#include "kcycleimpl.h"
+#include <petsckcycle/private/relaximpl.h>
+
+/* Lines; planes are tried when a smoother asks for them */
+static PetscErrorCode ChooseLines(const PC_KCycle *kc, KCycleStructure *level)
+{
+  const KCycleScan *facts;
+
+  PetscFunctionBegin;
+  level->lines[0]  = 0;
+  level->planes[0] = 0;
+  level->tried     = PETSC_FALSE;
+  if (kc->anisotropy == PC_KCYCLE_ANISOTROPY_OFF) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->convects) PetscCall(MatStencilScanDrift(level->A, &facts));
+  else PetscCall(MatStencilScan(level->A, &facts));
+  if (KCyclePolicySeeksRuns(facts, level->factor)) PetscCall(MatStencilScanRuns(level->A, &facts));
+  KCyclePolicyLines(facts, kc->convects, level->factor, level->lines);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where directions are weak beside both others, lines may leave errors that oscillate along them */
+static PetscErrorCode TryLines(KCycleStructure *level)
+{
+  const KCycleStencil *st      = KCycleStencilOf(level->A);
+  PetscReal            left[3] = {0, 0, 0};
+  KCycleSmoother      *s       = NULL;
+  const KCycleScan    *facts;
+
+  PetscFunctionBegin;
+  PetscCall(MatStencilScan(level->A, &facts));
+  for (int d = 0; d < 3 && level->lines[0]; d++) {
+    if (!KCyclePolicyTriesPlanes(facts, level->factor, d) || st->box->size[d] < 2) continue;
+    if (!s) {
+      PetscCall(KCycleSmootherCreate(PetscObjectComm((PetscObject)level->A), st, facts, PC_RELAX_ALTERNATING, &s));
+      s->directions = level->lines;
+      s->origin     = level->origin;
+      PetscCall(KCycleSmootherSetUp(s));
+    }
+    PetscCall(KCycleSmootherTry(s, KCycleTransferOf(level->P), d, &left[d]));
+  }
+  PetscCall(KCycleSmootherDestroy(&s));
+  KCyclePolicyPlanes(facts, left, level->planes, level->lines);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lines and planes of a level for its smoother, unless somebody has chosen the type of that. Where lines are broken
+   planes are not worth their time */
+static PetscErrorCode GiveLines(const PC_KCycle *kc, KCycleStructure *level, PC pc, PetscBool *given)
+{
+  PetscFunctionBegin;
+  PetscCall(PCRelaxIsAuto(pc, given));
+  if (!*given) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!level->tried && !kc->broken) PetscCall(TryLines(level));
+  level->tried = PETSC_TRUE;
+  PetscCall(PCRelaxSetLines(pc, level->lines, level->planes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels are numbered from the coarsest of all, also where that is on fewer processes: options with the number of a
+   level mean the same on any number of processes */
+PetscErrorCode PCKCycleNumberSolver(PC pc, KSP solver, PetscInt number, PetscBool theirs)
+{
+  const char levels[] = "mg_levels_", *before = ((PetscObject)pc)->prefix ? ((PetscObject)pc)->prefix : "", *own, *tail;
+  char       prefix[256];
+  size_t     len;
+  PetscBool  begins = PETSC_FALSE, same;
+  PC_KCycle *kc     = KCycleOf(pc);
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOptionsPrefix(solver, &own));
+  PetscCall(PetscStrlen(before, &len));
+  if (own && !strncmp(own, before, len)) PetscCall(PetscStrbeginswith(own + len, levels, &begins));
+  tail = begins ? strchr(own + len + sizeof(levels) - 1, '_') : NULL;
+  if (!tail) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(prefix, sizeof(prefix), "%s%s%" PetscInt_FMT "%s", before, levels, number, tail));
+  PetscCall(PetscStrcmp(own, prefix, &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetOptionsPrefix(solver, prefix));
+  if (kc->ready && !theirs) PetscCall(KSPSetFromOptions(solver));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The number of points of the finest grid over that of a level */
+PetscInt KCycleFewer(const PC_KCycle *kc, PetscInt l)
+{
+  PetscInt fewer = kc->finer.exists ? kc->finer.fewer : 1;
+
+  for (PetscInt i = 0; i < l; i++)
+    fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
+  return fewer;
+}
+
+/* Sweeps of a smoother of level l, 0 being the finest. Where nobody has chosen what it relaxes, it gets to know the
+   lines and planes */
+static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, PetscInt *sweeps)
+{
+  KCycleStructure     *level = &kc->structure[l];
+  const KCycleStencil *st    = KCycleStencilOf(level->A);
+  KCycleSweepFacts     facts = {st->box->dim, st->shape.ncoeffs, KCycleFewer(kc, l), kc->several,
+                                PETSC_FALSE,  PETSC_FALSE,       kc->broken,         PCKCycleSweepsAsked(kc)};
+  PC                   pc;
+  PetscBool            given;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(smoother, &pc));
+  PetscCall(GiveLines(kc, level, pc, &given));
+  facts.lines  = (PetscBool)(given && level->lines[0]);
+  facts.planes = (PetscBool)(given && level->planes[0]);
+  *sweeps      = KCyclePolicySweeps(&facts);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  PCMG's smoother is two iterations of Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or
+  Chebyshev with Jacobi where Chebyshev was asked for. Another KSP or number of iterations was chosen by the program
+*/
+static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, KCycleChoice *choice, PetscInt *sweeps)
+{
+  PC        relax;
+  PetscBool untouched, chebyshev, given, counted, ours = PETSC_TRUE, richardson;
+  PetscInt  its;
+  char      type[64];
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(smoother, &relax));
+  PetscCall(KCycleSmootherIsFree(smoother, choice, &untouched));
+  PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPCHEBYSHEV, &chebyshev));
+  PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-pc_type", type,
+                                  sizeof(type), &given));
+  if (given) PetscCall(PetscStrcmp(type, PCRELAX, &ours));
+  /* another PC needs PCMG's Chebyshev around it: Jacobi alone is no smoother */
+  if (!untouched || !ours) PetscFunctionReturn(PETSC_SUCCESS);
+  choice->chose = PETSC_TRUE;
+  PetscCall(
+      PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_max_it", &counted));
+  PetscCall(PCSetType(relax, PCRELAX));
+  PetscCall(ChooseSweeps(kc, l, smoother, sweeps));
+  PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
+  richardson = chebyshev;
+  PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_type", type,
+                                  sizeof(type), &given));
+  if (given) PetscCall(PetscStrcmp(type, KSPCHEBYSHEV, &chebyshev));
+  if (given) PetscCall(PetscStrcmp(type, KSPRICHARDSON, &richardson));
+  if (given && chebyshev) {
+    PetscCall(PCRelaxSetType(relax, PC_RELAX_JACOBI));
+    PetscCall(PCRelaxSetOmega(relax, 1));
+  }
+  choice->sweeps = (PetscBool)(!given && !counted && richardson && its == KCYCLE_PCMG_ITS);
+  if (choice->sweeps) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, *sweeps));
+  if (!richardson) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPSetType(smoother, KSPRICHARDSON));
+  PetscCall(KCycleKSPDelayWork(smoother));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The number of sweeps that was chosen for other values of the operator becomes the one that suits them now */
+static PetscErrorCode RenewSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, const KCycleChoice *choice, PetscInt *sweeps)
+{
+  PetscFunctionBegin;
+  PetscCall(ChooseSweeps(kc, l, smoother, sweeps));
+  if (choice->sweeps && !choice->theirs[KCYCLE_ASPECT_SWEEPS])
+    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, *sweeps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Smoothers of PCRELAX get to know how the level is coarsened, for the clusters that they leave to the coarser grid.
+   Not where points that were coupled to nobody have tiny couplings there, the only ones of many a cluster */
+static PetscErrorCode GiveCoarsening(const PC_KCycle *kc, PetscInt l, KSP smoother)
+{
+  const KCycleStructure *level   = &kc->structure[l];
+  const PetscInt         none[3] = {0, 0, 0};
+  const PetscBool        filled  = MatStencilTransferFilled(kc->structure[0].P);
+  PC                     pc;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(smoother, &pc));
+  PetscCall(PCRelaxSetCoarsened(pc, filled ? none : level->factor, level->origin, KCycleFewer(kc, l)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Has the program, or an option, made smoothers before and behind the coarser levels distinct? */
+PetscErrorCode PCKCycleSmoothersAreDistinct(PC pc, PetscBool *distinct)
+{
+  PC_MG      *mg = (PC_MG *)pc->data;
+  PC_KCycle  *kc = KCycleOf(pc);
+  const char *prefix;
+
+  PetscFunctionBegin;
+  *distinct = (PetscBool)(kc->distinct || (kc->finer.exists && kc->finer.distinct));
+  for (PetscInt l = 1; mg->levels && l < mg->nlevels && !*distinct; l++) {
+    PetscCall(KSPGetOptionsPrefix(mg->levels[l]->smoothu, &prefix));
+    if (prefix && mg->levels[l]->smoothu != mg->levels[l]->smoothd)
+      PetscCall(PetscStrendswith(prefix, "_up_", distinct));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lines, sweeps and operators of the smoothers of level l, 0 being the finest */
+PetscErrorCode PCKCycleGiveSmoothers(PC pc, PetscInt l)
+{
+  PC_KCycle       *kc        = KCycleOf(pc);
+  KCycleStructure *level     = &kc->structure[l];
+  const PetscInt   number    = kc->nstructured - 1 - l;
+  PC_MG_Levels    *lv        = ((PC_MG *)pc->data)->levels[number];
+  const KSP        solver[2] = {lv->smoothd, lv->smoothu};
+  KCycleChoice    *choice    = kc->choice[number];
+
+  PetscFunctionBegin;
+  PetscCall(ChooseLines(kc, level));
+  for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
+    PetscCall(PCKCycleNumberSolver(pc, solver[i], number + kc->gathered.below, KCycleLevelIsTheirs(kc, number)));
+    if (!kc->ready) PetscCall(ChooseSmoother(kc, l, solver[i], &choice[i], &level->sweeps[i]));
+    else if (choice[i].chose) PetscCall(RenewSweeps(kc, l, solver[i], &choice[i], &level->sweeps[i]));
+    PetscCall(GiveCoarsening(kc, l, solver[i]));
+    PetscCall(KSPSetOperators(solver[i], level->A, level->A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sweeps of levels that are set up become those of a new solver */
+PetscErrorCode PCKCycleRenewSweeps(PC pc)
+{
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc = KCycleOf(pc);
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleSolversNotice(pc));
+  for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
+    const PetscInt number    = kc->nstructured - 1 - l;
+    const KSP      solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
+    KCycleChoice  *choice    = kc->choice[number];
+
+    for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
+      if (choice[i].chose) PetscCall(RenewSweeps(kc, l, solver[i], &choice[i], &kc->structure[l].sweeps[i]));
+    }
+  }
+  PetscCall(PCKCycleSolversKeep(pc));
+  PetscCall(PCKCycleEngineSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
