@@ -211,7 +211,7 @@ static PetscErrorCode BuildLevels(PC pc, PetscInt most)
 }
 
 /* The finest level works with the operator itself, if its type has sweeps for blocks of unknowns, else with the copy */
-static PetscErrorCode GiveFinest(PC pc)
+static PetscErrorCode SetFinest(PC pc)
 {
   PC_MG     *mg   = (PC_MG *)pc->data;
   KSP        down = mg->levels[mg->nlevels - 1]->smoothd, up = mg->levels[mg->nlevels - 1]->smoothu;
@@ -228,7 +228,7 @@ static PetscErrorCode GiveFinest(PC pc)
 }
 
 /* Smoothers of a level of several unknowns at a point that has zeros on its diagonal */
-static PetscErrorCode GiveSmoother(Mat A, PC_MG_Levels *lv, const KCycleChoice choice[])
+static PetscErrorCode SetSmoother(Mat A, PC_MG_Levels *lv, const KCycleChoice choice[])
 {
   PetscBool zero, done;
   PetscInt  bs;
@@ -272,23 +272,23 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool apart, KCycleChoice
 }
 
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
-static PetscErrorCode GiveLevels(PC pc)
+static PetscErrorCode SetLevels(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGiveOperators(pc));
+  PetscCall(PCKCycleMakeOperators(pc));
   for (PetscInt l = 0; l < kc->ngrids; l++) {
     const PetscInt   number    = kc->ngrids - 1 - l;
     KCycleGridLevel *level     = &kc->grids[l];
     KSP              solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
 
     if (level->P) PetscCall(PCMGSetInterpolation(pc, number, level->P));
-    if (number > 0) PetscCall(GiveSmoother(level->A, mg->levels[number], kc->choice[number]));
+    if (number > 0) PetscCall(SetSmoother(level->A, mg->levels[number], kc->choice[number]));
     for (int i = 0; !kc->ready && number && i < (solver[0] == solver[1] ? 1 : 2); i++)
       PetscCall(ChooseSmoother(solver[i], kc->apart.use, &kc->choice[number][i]));
-    if (l == 0) PetscCall(GiveFinest(pc));
+    if (l == 0) PetscCall(SetFinest(pc));
     if (l == 0) continue;
     PetscCall(KSPSetOperators(mg->levels[number]->smoothd, level->A, level->A));
     if (mg->levels[number]->smoothu != mg->levels[number]->smoothd)
@@ -308,9 +308,9 @@ PetscErrorCode PCKCycleGridsSetUp(PC pc)
   PetscCall(BuildLevels(pc, wanted));
   PetscCall(PCKCycleUseLevels(pc, kc->ngrids, wanted));
   if (kc->apart.use && !kc->kappa_set) kc->kappa = 1;
-  if (kc->apart.use) PetscCall(PCKCycleUnknownsGive(pc, ((PC_MG *)pc->data)->levels[0]->smoothd));
-  if (kc->ngrids > 1) PetscCall(GiveLevels(pc));
-  else PetscCall(GiveFinest(pc));
+  if (kc->apart.use) PetscCall(PCKCycleUnknownsInstall(pc, ((PC_MG *)pc->data)->levels[0]->smoothd));
+  if (kc->ngrids > 1) PetscCall(SetLevels(pc));
+  else PetscCall(SetFinest(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

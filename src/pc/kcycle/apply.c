@@ -18,86 +18,86 @@ typedef struct {
   Vec                b, x; /* the caller's vectors */
   const PetscScalar *ba;   /* and their arrays */
   PetscScalar       *xa;
-  Vec                hb, hx; /* what the finest level works with */
-  Vec                padded; /* x, or a copy that has pads for rows of other processes */
-  Vec                kept;   /* right side of that level before, given through PCMGSetRhs() */
-  Vec                r;      /* and its residual before, where levels are on a device */
-  PetscBool          stays;  /* vectors are not borrowed from: levels take them where they are */
+  Vec                hb, hx;    /* what the finest level works with */
+  Vec                padded;    /* x, or a copy that has ghost rows */
+  Vec                kept;      /* right side of that level before, given through PCMGSetRhs() */
+  Vec                r;         /* and its residual before, where levels are on a device */
+  PetscBool          on_device; /* levels take the vectors where they are */
   PetscBool          transpose;
-} KCycleLoan;
+} KCycleFinest;
 
 /*
-  Levels that work on the host borrow the arrays of the caller's vectors. Vectors on a device are so copied once to the
+  Levels that work on the host use the arrays of the caller's vectors. Vectors on a device are so copied once to the
   host, and once back when they are used there again, whatever the cycle does in between. zero: x holds nothing yet
 */
-static PetscErrorCode KCycleBorrowArrays(PC_KCycle *kc, PetscBool zero, KCycleLoan *loan, Vec *b, Vec *x)
+static PetscErrorCode KCycleGetArrays(PC_KCycle *kc, PetscBool zero, KCycleFinest *finest, Vec *b, Vec *x)
 {
   PetscFunctionBegin;
-  loan->b = *b;
-  loan->x = *x;
-  if (!kc->host[0] || loan->stays) PetscFunctionReturn(PETSC_SUCCESS);
+  finest->b = *b;
+  finest->x = *x;
+  if (!kc->host[0] || finest->on_device) PetscFunctionReturn(PETSC_SUCCESS);
   *b = kc->host[0];
   *x = kc->host[1];
-  if (kc->found.pads) {
-    PetscCall(PCKCyclePadsBorrow(kc, loan->b, loan->x, zero, &loan->padded));
+  if (kc->found.ghostrows) {
+    PetscCall(PCKCycleGhostRowsGetVectors(kc, finest->b, finest->x, zero, &finest->padded));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecGetArrayRead(loan->b, &loan->ba));
-  if (zero) PetscCall(VecGetArrayWrite(loan->x, &loan->xa));
-  else PetscCall(VecGetArray(loan->x, &loan->xa));
-  PetscCall(VecPlaceArray(*b, loan->ba));
-  PetscCall(VecPlaceArray(*x, loan->xa));
+  PetscCall(VecGetArrayRead(finest->b, &finest->ba));
+  if (zero) PetscCall(VecGetArrayWrite(finest->x, &finest->xa));
+  else PetscCall(VecGetArray(finest->x, &finest->xa));
+  PetscCall(VecPlaceArray(*b, finest->ba));
+  PetscCall(VecPlaceArray(*x, finest->xa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KCycleReturnArrays(PC_KCycle *kc, KCycleLoan *loan)
+static PetscErrorCode KCycleRestoreArrays(PC_KCycle *kc, KCycleFinest *finest)
 {
   PetscFunctionBegin;
-  if (!kc->host[0] || loan->stays) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->found.pads) {
-    PetscCall(PCKCyclePadsReturn(kc, loan->padded, loan->x));
+  if (!kc->host[0] || finest->on_device) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->found.ghostrows) {
+    PetscCall(PCKCycleGhostRowsRestoreVectors(kc, finest->padded, finest->x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecResetArray(kc->host[0]));
   PetscCall(VecResetArray(kc->host[1]));
-  PetscCall(VecRestoreArrayRead(loan->b, &loan->ba));
-  PetscCall(VecRestoreArray(loan->x, &loan->xa));
+  PetscCall(VecRestoreArrayRead(finest->b, &finest->ba));
+  PetscCall(VecRestoreArray(finest->x, &finest->xa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The finest level borrows the caller's vectors; a right side given through PCMGSetRhs() comes back afterwards,
+/* The finest level uses the caller's vectors; a right side given through PCMGSetRhs() comes back afterwards,
    after an error, too */
-static PetscErrorCode KCycleLendVectors(PC pc, PC_KCycle *kc, Vec b, Vec x, PetscBool zero, KCycleLoan *loan)
+static PetscErrorCode KCycleSetVectors(PC pc, PC_KCycle *kc, Vec b, Vec x, PetscBool zero, KCycleFinest *finest)
 {
   PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
 
   PetscFunctionBegin;
-  loan->r = fine->r;
-  if (loan->stays) {
+  finest->r = fine->r;
+  if (finest->on_device) {
     if (!kc->residual) PetscCall(VecDuplicate(x, &kc->residual));
     fine->r = kc->residual;
   }
-  PetscCall(KCycleBorrowArrays(kc, zero, loan, &b, &x));
-  PetscCall(PCKCyclePrepare(kc, loan->transpose, &b));
-  loan->hb   = b;
-  loan->hx   = x;
-  loan->kept = fine->b;
+  PetscCall(KCycleGetArrays(kc, zero, finest, &b, &x));
+  PetscCall(PCKCyclePrepare(kc, finest->transpose, &b));
+  finest->hb   = b;
+  finest->hx   = x;
+  finest->kept = fine->b;
   if (kc->rhs) PetscCall(VecCopy(b, kc->rhs));
   fine->b = kc->rhs ? kc->rhs : b;
   fine->x = x;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KCycleReturnVectors(PC pc, PC_KCycle *kc, KCycleLoan *loan)
+static PetscErrorCode KCycleRestoreVectors(PC pc, PC_KCycle *kc, KCycleFinest *finest)
 {
   PC_MG_Levels *fine = ((PC_MG *)pc->data)->levels[kc->nlevels - 1];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleFinish(kc, loan->transpose, fine->x));
-  fine->b = loan->kept;
+  PetscCall(PCKCycleFinish(kc, finest->transpose, fine->x));
+  fine->b = finest->kept;
   fine->x = NULL;
-  fine->r = loan->r;
-  PetscCall(KCycleReturnArrays(kc, loan));
+  fine->r = finest->r;
+  PetscCall(KCycleRestoreArrays(kc, finest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,7 +107,7 @@ PetscErrorCode PCKCycleVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
 {
   PC_KCycle          *kc = KCycleOf(pc);
   const KCycleObjects c  = KCycleObjectsOf(pc, visit->transpose ? KCYCLE_TRANSPOSED : KCYCLE_VECTORS);
-  KCycleLoan          loan;
+  KCycleFinest        finest;
   PetscBool           arrays;
   PetscErrorCode      ierr;
 
@@ -117,13 +117,13 @@ PetscErrorCode PCKCycleVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
   }
   KCycleCall(KCycleLevelsCheck(pc));
   KCycleCall(PCKCycleFMGCheck(pc, visit));
-  if (visit->transpose) KCycleCall(PCKCycleSORGiveTranspose(pc));
+  if (visit->transpose) KCycleCall(PCKCycleSORAddTranspose(pc));
   KCycleCall(PCKCycleEngineIsUsed(pc, visit->transpose, &arrays));
-  loan.stays     = (PetscBool)(arrays && kc->at == KCYCLE_MEMORY_DEVICE);
-  loan.transpose = visit->transpose;
-  KCycleCall(KCycleLendVectors(pc, kc, b, x, visit->zeroguess, &loan));
-  ierr = arrays ? PCKCycleEngineApply(pc, visit, loan.hb, loan.hx) : KCycleObjectsApply(&c, visit);
-  KCycleCall(KCycleReturnVectors(pc, kc, &loan));
+  finest.on_device = (PetscBool)(arrays && kc->at == KCYCLE_MEMORY_DEVICE);
+  finest.transpose = visit->transpose;
+  KCycleCall(KCycleSetVectors(pc, kc, b, x, visit->zeroguess, &finest));
+  ierr = arrays ? PCKCycleEngineApply(pc, visit, finest.hb, finest.hx) : KCycleObjectsApply(&c, visit);
+  KCycleCall(KCycleRestoreVectors(pc, kc, &finest));
   KCycleCall(ierr);
   return PETSC_SUCCESS;
 }
@@ -170,7 +170,7 @@ PetscErrorCode PCApplyTranspose_KCycle(PC pc, Vec b, Vec x)
 static PetscErrorCode ApplyInherited(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), PetscBool transpose, Vec b, Vec x)
 {
   PC_KCycle     *kc = KCycleOf(pc);
-  KCycleLoan     loan;
+  KCycleFinest   finest;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -181,12 +181,12 @@ static PetscErrorCode ApplyInherited(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec
              "-pc_kcycle_overcorrect is for kappa-cycles, and this is -pc_mg_type %s: leave it out",
              PCMGTypes[((PC_MG *)pc->data)->am]);
   PetscCall(PCKCycleGatheredFollow(pc));
-  loan.stays = PETSC_FALSE;
-  PetscCall(KCycleBorrowArrays(kc, PETSC_TRUE, &loan, &b, &x));
+  finest.on_device = PETSC_FALSE;
+  PetscCall(KCycleGetArrays(kc, PETSC_TRUE, &finest, &b, &x));
   PetscCall(PCKCyclePrepare(kc, transpose, &b));
   ierr = (*apply)(pc, b, x);
   PetscCall(PCKCycleFinish(kc, transpose, x));
-  PetscCall(KCycleReturnArrays(kc, &loan));
+  PetscCall(KCycleRestoreArrays(kc, &finest));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -201,7 +201,7 @@ PetscErrorCode PCApplyInherited_KCycle(PC pc, Vec b, Vec x)
 PetscErrorCode PCApplyTransposeInherited_KCycle(PC pc, Vec b, Vec x)
 {
   PetscFunctionBegin;
-  PetscCall(PCKCycleSORGiveTranspose(pc));
+  PetscCall(PCKCycleSORAddTranspose(pc));
   PetscCall(ApplyInherited(pc, KCycleOf(pc)->base.applytranspose, PETSC_TRUE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -387,7 +387,7 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
   const KCycleStop stop = {0, abstol, dtol}, relative = {rtol, abstol, dtol};
   PC_KCycle       *kc    = KCycleOf(pc);
   KCycleVisit      visit = {0, 0, PETSC_FALSE, PETSC_FALSE, zeroguess, PETSC_FALSE};
-  KCycleLoan       loan;
+  KCycleFinest     finest;
   PetscLogDouble   start = MPI_Wtime();
   PetscErrorCode   ierr;
 
@@ -402,16 +402,16 @@ PetscErrorCode PCApplyRichardson_KCycle(PC pc, Vec b, Vec x, Vec w, PetscReal rt
   if (kc->nlevels == 1) {
     *outits = its;
     PetscCall(PCKCyclePrepare(kc, PETSC_FALSE, &b));
-    PetscCall(PCKCycleGoOnIterating(pc, &relative, zeroguess, b, x, outits, reason));
+    PetscCall(PCKCycleGatheredIterate(pc, &relative, zeroguess, b, x, outits, reason));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(KCycleLoosenSmoothers(pc));
-  loan.stays     = (PetscBool)(kc->engine && kc->at == KCYCLE_MEMORY_DEVICE);
-  loan.transpose = PETSC_FALSE;
-  PetscCall(KCycleLendVectors(pc, kc, b, x, zeroguess, &loan));
+  finest.on_device = (PetscBool)(kc->engine && kc->at == KCYCLE_MEMORY_DEVICE);
+  finest.transpose = PETSC_FALSE;
+  PetscCall(KCycleSetVectors(pc, kc, b, x, zeroguess, &finest));
   *outits = its;
   ierr    = KCycleIterate(pc, rtol, stop, zeroguess, outits, reason);
-  PetscCall(KCycleReturnVectors(pc, kc, &loan));
+  PetscCall(KCycleRestoreVectors(pc, kc, &finest));
   PetscCall(ierr);
   visit.kappa  = kc->kappa;
   visit.cycles = *outits;

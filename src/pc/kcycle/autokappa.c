@@ -316,9 +316,9 @@ static PetscErrorCode Estimate(PC pc)
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
+  PetscCall(PCKCycleModelPause(pc, PETSC_TRUE));
   PetscCall(Try(pc));
-  PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));
+  PetscCall(PCKCycleModelPause(pc, PETSC_FALSE));
   if (!kc->automatic.n)
     PetscCall(PetscSNPrintf(kc->automatic.reason, sizeof(kc->automatic.reason), "estimates of eigenvalues failed"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -332,7 +332,7 @@ static PetscErrorCode Choose(PC pc, PetscBool alone)
   KCycleAuto *automatic = &kc->automatic;
 
   PetscFunctionBegin;
-  automatic->alone = alone;
+  automatic->richardson = alone;
   for (PetscInt c = 0; c < automatic->n; c++) {
     const PetscInt  kappa = automatic->candidate[c].kappa;
     const PetscReal time  = Iterations(&automatic->candidate[c], alone) * Seconds(pc, kc, kappa, alone);
@@ -368,7 +368,7 @@ PetscErrorCode PCKCycleAutoSetUp(PC pc)
     else
       PetscCall(PetscSNPrintf(automatic->reason, sizeof(automatic->reason), "the clock cannot tell what cycles take"));
   }
-  PetscCall(Choose(pc, automatic->alone));
+  PetscCall(Choose(pc, automatic->richardson));
   automatic->chosen  = PETSC_TRUE;
   automatic->seconds = (PetscReal)(MPI_Wtime() - start);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -383,7 +383,7 @@ PetscErrorCode PCKCycleAutoUse(PC pc, KSP ksp)
   PetscFunctionBegin;
   if (!kc->automatic.wanted || !kc->automatic.chosen) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &alone));
-  if (alone != kc->automatic.alone) PetscCall(Choose(pc, alone));
+  if (alone != kc->automatic.richardson) PetscCall(Choose(pc, alone));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -403,12 +403,12 @@ PetscErrorCode PCKCycleAutoView(PC pc, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "    kappa was chosen for %s, by %" PetscInt_FMT " cycles, in %.3g s\n",
-                                   automatic->alone ? "KSPRICHARDSON" : "a Krylov method", automatic->cost,
+                                   automatic->richardson ? "KSPRICHARDSON" : "a Krylov method", automatic->cost,
                                    (double)automatic->seconds));
   for (PetscInt c = 0; c < automatic->n; c++) {
     const KCycleCandidate *candidate = &automatic->candidate[c];
-    const PetscReal        its       = Iterations(candidate, automatic->alone);
-    const PetscReal        seconds   = Seconds(pc, kc, candidate->kappa, automatic->alone);
+    const PetscReal        its       = Iterations(candidate, automatic->richardson);
+    const PetscReal        seconds   = Seconds(pc, kc, candidate->kappa, automatic->richardson);
     char                   name[8]   = "w";
 
     if (candidate->kappa != PC_KCYCLE_KAPPA_W)

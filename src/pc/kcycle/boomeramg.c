@@ -82,7 +82,7 @@ static PetscErrorCode CreateInner(PC pc, PC *inner)
 }
 
 /* The operator in MATAIJ: the program's own, or that of the finest level */
-static PetscErrorCode GiveOperator(PC pc, PC inner)
+static PetscErrorCode SetOperator(PC pc, PC inner)
 {
   PC_KCycle *kc = KCycleOf(pc);
   PetscBool  isaij;
@@ -113,7 +113,7 @@ PetscErrorCode PCKCycleFallbackSetUpInner(PC pc)
   if (first) PetscCall(CreateInner(pc, &kc->fallback.pc));
   inner = kc->fallback.pc;
   PetscCall(PCSetReusePreconditioner(inner, PETSC_FALSE));
-  PetscCall(GiveOperator(pc, inner));
+  PetscCall(SetOperator(pc, inner));
   if (first) PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = PCSetUp(inner);
   if (first) {

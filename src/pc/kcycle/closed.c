@@ -190,7 +190,7 @@ static PetscErrorCode Hold(Mat A, Vec limits, PetscReal scale)
 }
 
 /* Of the finest level, which then has an operator of its own, that the solver does not multiply with */
-PetscErrorCode PCKCycleHoldEmptyRows(PC pc)
+PetscErrorCode PCKCyclePinEmptyRows(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);
   Mat        own;
@@ -228,7 +228,7 @@ static PetscErrorCode SmallestUncoupled(Mat A, PetscReal *least)
 
 /* Of a coarser level, by the diagonals of the finer points that a coarse one stands for, which are 27 at most. Where
    stored boundary points are all that is not coupled, their diagonals are far above that */
-PetscErrorCode KCycleStructureHoldClosed(const PC_KCycle *kc, KCycleStructure *level)
+PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *kc, KCycleStructure *level)
 {
   const KCycleScan *scan;
   Vec               fine, coarse;

@@ -211,7 +211,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
   for (PetscInt d = 0; d < 3; d++) {
     couples[d] = (PetscBool)(d < box->dim && box->size[d] > 1 && scan->count[d] > 0);
     mean[d]    = scan->count[d] > 0 ? scan->sum[d] / scan->count[d] : 0;
-    broken[d]  = KCyclePolicyBrokenBeside(scan, kc->broken, (int)d);
+    broken[d]  = KCyclePolicyBrokenBeside(scan, kc->cutlines, (int)d);
     was[d]     = KCycleWasThere((PetscBool)(level->P != NULL), (PetscBool)(level->factor[d] > 1));
   }
   KCyclePolicyDirections(mean, couples, broken, automatic ? NULL : kc->semicoarsen, was, level->factor);
@@ -286,11 +286,11 @@ static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
   PetscBool   type, relaxed;
 
   PetscFunctionBegin;
-  if (kc->finer.exists) kc->broken = kc->finer.broken;
+  if (kc->finer.exists) kc->cutlines = kc->finer.cutlines;
   else {
     PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-mg_levels_pc_type", &type));
     PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-mg_levels_pc_relax_type", &relaxed));
-    kc->broken =
+    kc->cutlines =
         (PetscBool)(kc->anisotropy != PC_KCYCLE_ANISOTROPY_OFF && !type && !relaxed && KCyclePolicyBroken(scan));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -346,7 +346,7 @@ PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does a level that is to be coarsened go on on fewer processes? The first one is given as it is */
+/* Is a level that is to be coarsened agglomerated? The first one is given as it is */
 static PetscErrorCode ChooseGathers(PC pc, KCycleStructure *level)
 {
   PC_KCycle  *kc = KCycleOf(pc);
@@ -417,7 +417,7 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PCKCycleInterpola
   PetscCall(
       MatStencilCoarsen(level->A, interpolation, neumann, level->star, level->P, kc->assembled ? NULL : &level[1].A));
   if (kc->assembled) PetscCall(KCycleAssemble(pc, level));
-  else PetscCall(KCycleStructureHoldClosed(kc, level));
+  else PetscCall(KCycleStructurePinClosed(kc, level));
   if (!kc->assembled && kc->fmg.interpolation == PC_KCYCLE_FMG_CUBIC) PetscCall(KCycleStructureBalanceRows(level));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -54,7 +54,7 @@ static PetscErrorCode Lend(PC pc)
   PetscCall(CopyAttributes(pc->pmat, kc->copy));
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &kc->copied));
   PetscCall(PetscObjectReference((PetscObject)kc->copy)); /* it may be dropped before the set-up ends */
-  kc->own.lent = kc->copy;
+  kc->own.copy = kc->copy;
   if (pc->mat == pc->pmat) pc->mat = kc->copy;
   pc->pmat = kc->copy;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -72,15 +72,15 @@ static PetscErrorCode IsInBlocks(Mat A, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* At the start of a set-up: what PCKCycleCopyReturn() gives back at its end */
-PetscErrorCode PCKCycleCopyLend(PC pc)
+/* At the start of a set-up: what PCKCycleCopyRemove() gives back at its end */
+PetscErrorCode PCKCycleCopyInstall(PC pc)
 {
   PC_KCycle    *kc = KCycleOf(pc);
   PetscBool     parts, blocks;
   PetscObjectId id;
 
   PetscFunctionBegin;
-  kc->own.lent = NULL;
+  kc->own.copy = NULL;
   kc->own.mat  = pc->mat;
   kc->own.pmat = pc->pmat;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)pc->pmat, &parts, MATNEST, MATIS, ""));
@@ -105,12 +105,12 @@ PetscErrorCode PCKCycleCopyBlocks(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCKCycleCopyReturn(PC pc)
+PetscErrorCode PCKCycleCopyRemove(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(MatDestroy(&kc->own.lent));
+  PetscCall(MatDestroy(&kc->own.copy));
   pc->mat  = kc->own.mat;
   pc->pmat = kc->own.pmat;
   PetscFunctionReturn(PETSC_SUCCESS);

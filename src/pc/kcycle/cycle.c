@@ -111,14 +111,14 @@ static PetscErrorCode Scale(const KCycleObjects *c, PetscInt l, PetscReal factor
     if (level_->event[phase]) PetscCall(PetscLogEventEnd(level_->event[phase], 0, 0, 0, 0));   \
   } while (0)
 
-/* x <- A^{-1} b on the coarsest level, or on the levels that go on on fewer processes */
+/* x <- A^{-1} b on the coarsest level, or on the agglomerated levels */
 static PetscErrorCode SolveCoarsest(const KCycleObjects *c, const KCycleVisit *visit)
 {
   const PetscLogEvent event = c->kc->level[0].event[KCYCLE_COARSE];
   PC_MG_Levels       *lv    = c->levels[0];
 
   if (c->kc->gathered.ours) {
-    KCycleCall(PCKCycleGoOn(c->pc, visit, lv->b, lv->x));
+    KCycleCall(PCKCycleGatheredVisit(c->pc, visit, lv->b, lv->x));
     return PETSC_SUCCESS;
   }
   if (event) KCycleCall(PetscLogEventBegin(event, 0, 0, 0, 0));
@@ -230,7 +230,7 @@ static PetscErrorCode RestrictRightSide(const KCycleObjects *c, PetscInt l)
   PetscBool given;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleFMGTakeRhs(c->kc, l - 1, c->levels[l - 1]->b, &given));
+  PetscCall(PCKCycleFMGCopyRhs(c->kc, l - 1, c->levels[l - 1]->b, &given));
   if (!given) PetscCall(Restrict(c, l, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

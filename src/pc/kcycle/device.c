@@ -16,7 +16,7 @@ static PetscErrorCode FindObstacle(const PC_KCycle *kc, PCMGType type, size_t le
   else if (kc->handed[0]) PetscCall(PetscSNPrintf(keeps, len, "%s", kc->handed));
   else if (type != PC_MG_MULTIPLICATIVE && type != PC_MG_FULL)
     PetscCall(PetscSNPrintf(keeps, len, "PCMG runs -pc_mg_type %s", PCMGTypes[type]));
-  else if (kc->found.pads) PetscCall(PetscSNPrintf(keeps, len, "rows of the operator move to other processes"));
+  else if (kc->found.ghostrows) PetscCall(PetscSNPrintf(keeps, len, "rows of the operator move to other processes"));
   else if (kc->count) PetscCall(PetscSNPrintf(keeps, len, "-pc_kcycle_count_bytes counts on the host"));
   else if (kc->profiling.wanted) PetscCall(PetscSNPrintf(keeps, len, "-pc_kcycle_profile is for levels on the host"));
   else if (kc->nlevels == 1) PetscCall(PetscSNPrintf(keeps, len, "there is one level only"));
@@ -197,8 +197,7 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
                                        "    on the host: level %" PetscInt_FMT
                                        " and coarser ones, one vector goes there and back a visit; %s\n",
                                        kc->split.level + kc->gathered.below, kc->onhost));
-    else if (kc->gathered.ours)
-      PetscCall(PetscViewerASCIIPrintf(viewer, "    on the host: the levels that go on on fewer processes\n"));
+    else if (kc->gathered.ours) PetscCall(PetscViewerASCIIPrintf(viewer, "    on the host: the agglomerated levels\n"));
     else if (kc->inverted)
       PetscCall(PetscViewerASCIIPrintf(viewer, "    coarsest problem: product with its inverse\n"));
     else

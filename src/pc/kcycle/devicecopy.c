@@ -5,13 +5,13 @@
 */
 #include "kcycleimpl.h"
 
-PetscErrorCode PCKCycleThereReset(PC_KCycle *kc)
+PetscErrorCode PCKCycleDeviceCopyReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
-  if (kc->engine) PetscCall((*kc->engine->destroy)(&kc->there.levels));
-  PetscCall(PetscFree(kc->there.parts));
-  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&kc->there.vec[i]));
-  kc->there.tried = PETSC_FALSE;
+  if (kc->engine) PetscCall((*kc->engine->destroy)(&kc->devicecopy.levels));
+  PetscCall(PetscFree(kc->devicecopy.parts));
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&kc->devicecopy.vec[i]));
+  kc->devicecopy.tried = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,83 +57,85 @@ static void Lend(PC pc, PC_KCycle *kc, PetscBool lend)
   PC_MG_Levels *lv = ((PC_MG *)pc->data)->levels[0];
 
   if (kc->nlevels > 1) return;
-  lv->b = lend ? kc->there.vec[0] : NULL;
-  lv->x = lend ? kc->there.vec[1] : NULL;
+  lv->b = lend ? kc->devicecopy.vec[0] : NULL;
+  lv->x = lend ? kc->devicecopy.vec[1] : NULL;
 }
 
 /* On one process the inverses of the coarsest level's systems */
-static PetscErrorCode GiveInverse(PC pc)
+static PetscErrorCode SetInverse(PC pc)
 {
-  PC_KCycle   *kc = KCycleOf(pc);
-  KCycleThere *there;
-  PetscMPIInt  size;
+  PC_KCycle        *kc = KCycleOf(pc);
+  KCycleDeviceCopy *copy;
+  PetscMPIInt       size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
-  there = &kc->there;
+  copy = &kc->devicecopy;
   Lend(pc, kc, PETSC_TRUE);
-  PetscCall(PCKCycleInverseGive(pc, there->levels, CountSystems(kc), &there->why));
+  PetscCall(PCKCycleInverseCreate(pc, copy->levels, CountSystems(kc), &copy->why));
   Lend(pc, kc, PETSC_FALSE);
-  if (!there->why) PetscCall((*kc->engine->share)(there->levels, kc->limits.block_below, 0));
-  else there->why = "their coarsest problem is solved there, by somebody's choice, or since it is large";
+  if (!copy->why) PetscCall((*kc->engine->share)(copy->levels, kc->limits.block_below, 0));
+  else copy->why = "their coarsest problem is solved there, by somebody's choice, or since it is large";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CreateLevels(PC pc)
 {
-  PC_KCycle   *kc = KCycleOf(pc);
-  Mat          A;
-  KCycleThere *there = &kc->there;
+  PC_KCycle        *kc = KCycleOf(pc);
+  Mat               A;
+  KCycleDeviceCopy *copy = &kc->devicecopy;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(kc->nlevels, &there->parts));
-  PetscCall(PetscArraycpy(there->parts, kc->parts, kc->nlevels));
+  PetscCall(PetscMalloc1(kc->nlevels, &copy->parts));
+  PetscCall(PetscArraycpy(copy->parts, kc->parts, kc->nlevels));
   for (PetscInt l = 0; l < kc->nlevels; l++) {
-    there->parts[l].calls = &there->calls;
-    there->parts[l].timer = &there->timer;
-    there->parts[l].event = there->event;
+    copy->parts[l].calls = &copy->calls;
+    copy->parts[l].timer = &copy->timer;
+    copy->parts[l].event = copy->event;
   }
-  PetscCall((*kc->engine->create)(PetscObjectComm((PetscObject)pc), KCYCLE_MEMORY_DEVICE, kc->nlevels, there->parts, 1,
-                                  &there->levels));
+  PetscCall((*kc->engine->create)(PetscObjectComm((PetscObject)pc), KCYCLE_MEMORY_DEVICE, kc->nlevels, copy->parts, 1,
+                                  &copy->levels));
   PetscCall(KSPGetOperators(((PC_MG *)pc->data)->levels[0]->smoothd, &A, NULL));
-  if (kc->nlevels == 1) PetscCall(MatCreateVecs(A, &there->vec[1], &there->vec[0]));
-  PetscCall(GiveInverse(pc));
+  if (kc->nlevels == 1) PetscCall(MatCreateVecs(A, &copy->vec[1], &copy->vec[0]));
+  PetscCall(SetInverse(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* why: nothing, or why there are no levels on a device */
-static PetscErrorCode PCKCycleAttachThere_KCycle(PC pc, const char *why[])
+static PetscErrorCode PCKCycleAttachDeviceCopy_KCycle(PC pc, const char *why[])
 {
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  if (!kc->there.tried) {
-    kc->there.tried = PETSC_TRUE;
-    PetscCall(FindObstacle(pc, &kc->there.why));
-    if (!kc->there.why) PetscCall(CreateLevels(pc));
+  if (!kc->devicecopy.tried) {
+    kc->devicecopy.tried = PETSC_TRUE;
+    PetscCall(FindObstacle(pc, &kc->devicecopy.why));
+    if (!kc->devicecopy.why) PetscCall(CreateLevels(pc));
   }
-  *why = kc->there.why;
+  *why = kc->devicecopy.why;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCKCycleApplyThere_KCycle(PC pc, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode PCKCycleApplyDeviceCopy_KCycle(PC pc, const PetscScalar *b, PetscScalar *x)
 {
   PC_KCycle     *kc = KCycleOf(pc);
   PetscErrorCode ierr;
 
   Lend(pc, kc, PETSC_TRUE);
-  ierr = PCKCycleEngineApplyThere(pc, b, x);
+  ierr = PCKCycleEngineApplyCopy(pc, b, x);
   Lend(pc, kc, PETSC_FALSE);
   return ierr;
 }
 
-PetscErrorCode PCKCycleThereCompose(PC pc, PetscBool compose)
+PetscErrorCode PCKCycleDeviceCopyCompose(PC pc, PetscBool compose)
 {
   PetscObject o = (PetscObject)pc;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleAttachThere_C", compose ? PCKCycleAttachThere_KCycle : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCKCycleApplyThere_C", compose ? PCKCycleApplyThere_KCycle : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCKCycleAttachDeviceCopy_C", compose ? PCKCycleAttachDeviceCopy_KCycle : NULL));
+  PetscCall(
+      PetscObjectComposeFunction(o, "PCKCycleApplyDeviceCopy_C", compose ? PCKCycleApplyDeviceCopy_KCycle : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

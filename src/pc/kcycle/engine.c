@@ -9,7 +9,7 @@
 PetscErrorCode PCKCycleEngineReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
-  PetscCall(PCKCycleThereReset(kc));
+  PetscCall(PCKCycleDeviceCopyReset(kc));
   PetscCall(PCKCycleFMGReset(kc));
   if (kc->engine) PetscCall((*kc->engine->destroy)(&kc->levels));
   PetscCall((*KCycleEngine_Double.destroy)(&kc->split.host));
@@ -87,7 +87,7 @@ static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *l
 }
 
 /* The colour of the points that the next level keeps comes first */
-static PetscErrorCode GiveOrigin(const PC_KCycle *kc, PetscInt l, KSP smoother)
+static PetscErrorCode SetOrigin(const PC_KCycle *kc, PetscInt l, KSP smoother)
 {
   const PetscInt none[3] = {0, 0, 0};
   PC             pc;
@@ -161,8 +161,8 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleEngineReset(kc));
   for (PetscInt l = 1; l < kc->nlevels; l++) {
-    PetscCall(GiveOrigin(kc, l, mg->levels[l]->smoothd));
-    PetscCall(GiveOrigin(kc, l, mg->levels[l]->smoothu));
+    PetscCall(SetOrigin(kc, l, mg->levels[l]->smoothd));
+    PetscCall(SetOrigin(kc, l, mg->levels[l]->smoothu));
     kc->level[l].fused = PETSC_FALSE;
     PetscCall(PetscMemzero(&kc->level[l].traffic, sizeof(kc->level[l].traffic)));
   }

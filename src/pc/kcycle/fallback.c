@@ -127,7 +127,7 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
   *why = device || kc->device || kc->at == KCYCLE_MEMORY_DEVICE ? "the solver is on a device"
          : !symmetric                                           ? "the operator is not symmetric"
          : kc->nclosed                                          ? "parts of the grid are closed"
-         : kc->d && kc->found.pads                              ? "rows are scaled, and have moved between processes"
+         : kc->d && kc->found.ghostrows                         ? "rows are scaled, and have moved between processes"
          : !there                                               ? "PETSc has no hypre"
                                                                 : NULL;
 #if defined(PETSC_USE_COMPLEX)
@@ -156,7 +156,7 @@ static PetscErrorCode Iterate(PC pc, MatNullSpace kernel, Vec e, PetscInt *cycle
 
   PetscFunctionBegin;
   visit.kappa = kc->kappa;
-  A           = kc->found.pads ? pc->pmat : kc->plain ? kc->plain : kc->structure[0].A;
+  A           = kc->found.ghostrows ? pc->pmat : kc->plain ? kc->plain : kc->structure[0].A;
   PetscCall(VecDuplicate(e, &r));
   PetscCall(VecDuplicate(e, &z));
   for (*cycles = 0;; (*cycles)++) {
@@ -186,9 +186,9 @@ static PetscErrorCode Measure(PC pc)
   PetscCall(MatCreateVecs(pc->pmat, &e, NULL));
   PetscCall(PCKCycleGetKernel(pc, &kernel));
   PetscCall(PCKCycleFillWithNoise(pc, e));
-  PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
+  PetscCall(PCKCycleModelPause(pc, PETSC_TRUE));
   PetscCall(Iterate(pc, kernel, e, &n, norm));
-  PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));
+  PetscCall(PCKCycleModelPause(pc, PETSC_FALSE));
   PetscCall(MatNullSpaceDestroy(&kernel));
   PetscCall(VecDestroy(&e));
   fallback->cycles = n;

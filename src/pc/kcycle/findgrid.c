@@ -10,7 +10,7 @@ static PetscErrorCode Forget(KCycleFound *found)
 {
   PetscFunctionBegin;
   PetscCall(DMDestroy(&found->dm));
-  PetscCall(PetscSFDestroy(&found->pads));
+  PetscCall(PetscSFDestroy(&found->ghostrows));
   for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&found->copy[i]));
   PetscCall(MatDestroy(&found->product));
   found->moved = PETSC_FALSE;

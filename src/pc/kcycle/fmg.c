@@ -43,7 +43,7 @@ static PetscErrorCode NotCubic(const PC_KCycle *kc, size_t len, char why[])
   Right sides that are restricted have the values at walls in them. What they stand for is seen from a constant: the
   finer equations say A 1 of it, hence the coarse ones R A 1. At corners and edges Galerkin products, made stars, have
   other row sums, and full multigrid would solve another problem there, however fine the level is: the diagonal makes up
-  for that. Rows that are coupled to nobody and stand for nothing are left as they are.
+  for that. Rows that are isolated and stand for nothing are left as they are.
 */
 PetscErrorCode KCycleStructureBalanceRows(const KCycleStructure *level)
 {
@@ -113,7 +113,7 @@ static PetscErrorCode CheckType(PC pc)
 PetscErrorCode PCKCycleFMGSetUp(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  dead[3][2];
+  PetscBool  stored[3][2];
   char       why[400];
 
   PetscFunctionBegin;
@@ -132,9 +132,9 @@ PetscErrorCode PCKCycleFMGSetUp(PC pc)
 
     for (int d = 0; d < 3; d++) {
       for (int side = 0; side < 2; side++)
-        dead[d][side] = (PetscBool)(kc->structure[kc->nstructured - l].boundary[d][side] == KCYCLE_BOUNDARY_STORED);
+        stored[d][side] = (PetscBool)(kc->structure[kc->nstructured - l].boundary[d][side] == KCYCLE_BOUNDARY_STORED);
     }
-    PetscCall(KCycleStarterCreate(PetscObjectComm((PetscObject)P), KCycleTransferOf(P), (const PetscBool(*)[2])dead,
+    PetscCall(KCycleStarterCreate(PetscObjectComm((PetscObject)P), KCycleTransferOf(P), (const PetscBool(*)[2])stored,
                                   &kc->fmg.starter[l]));
     if (kc->parts) kc->parts[l].starter = kc->fmg.starter[l];
   }
@@ -169,7 +169,7 @@ PetscErrorCode PCKCycleFMGStart(const PC_KCycle *kc, PetscInt l, Vec coarse, Vec
 }
 
 /* The right side that was given for a level, if there is one */
-PetscErrorCode PCKCycleFMGTakeRhs(const PC_KCycle *kc, PetscInt l, Vec b, PetscBool *given)
+PetscErrorCode PCKCycleFMGCopyRhs(const PC_KCycle *kc, PetscInt l, Vec b, PetscBool *given)
 {
   const Vec rhs = kc->fmg.rhs[l + kc->gathered.below];
 
@@ -180,7 +180,7 @@ PetscErrorCode PCKCycleFMGTakeRhs(const PC_KCycle *kc, PetscInt l, Vec b, PetscB
 }
 
 /* Those of all levels, to the cycle on arrays, or back */
-PetscErrorCode PCKCycleFMGLendRhs(PC_KCycle *kc, PetscBool lend)
+PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *kc, PetscBool lend)
 {
   PetscFunctionBegin;
   for (PetscInt l = 0; l < kc->nlevels - 1 && !kc->finer.exists; l++) {

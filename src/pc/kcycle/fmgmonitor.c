@@ -11,7 +11,7 @@ PetscErrorCode PCKCycleFMGWatch(PC pc, KCycleRun *run)
   PetscInt   n;
 
   PetscFunctionBegin;
-  if (!kc->fmg.monitor || kc->timing.at_rest) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->fmg.monitor || kc->timing.paused) PetscFunctionReturn(PETSC_SUCCESS);
   n = KCycleStencilOf(kc->structure[0].A)->box->npoints;
   if (!kc->fmg.watched) PetscCall(PetscMalloc3(n, &kc->fmg.watched, n, &kc->fmg.kept[0], n, &kc->fmg.kept[1]));
   if (run) run->watched = kc->fmg.watched;

@@ -59,9 +59,14 @@ static PetscInt SweepsOf(const PC_KCycle *kc, PetscInt l, int which, PetscInt nu
 {
   const PetscInt   now   = kc->parts[kc->nlevels - 1 - l].its[which];
   const KCycleBox *box   = kc->parts[kc->nlevels - 1 - l].st->box;
-  KCycleSweepFacts facts = {
-      box->dim, kc->parts[kc->nlevels - 1 - l].st->shape.ncoeffs, 1, kc->several, PETSC_FALSE, PETSC_FALSE, kc->broken,
-      nu};
+  KCycleSweepFacts facts = {box->dim,
+                            kc->parts[kc->nlevels - 1 - l].st->shape.ncoeffs,
+                            1,
+                            kc->revisits,
+                            PETSC_FALSE,
+                            PETSC_FALSE,
+                            kc->cutlines,
+                            nu};
 
   for (PetscInt i = 0; i < l; i++)
     facts.fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
@@ -94,14 +99,14 @@ PetscReal PCKCycleForecastIterations(const KCyclePredict *predict, const KCycleF
   const PetscReal root = PetscSqrtReal(PetscMax(0, 1 - forecast->factor)), rate = (1 - root) / (1 + root);
 
   if (!(forecast->factor < 1)) return PETSC_MAX_REAL / 1e30;
-  if (predict->alone) return forecast->cycles;
+  if (predict->richardson) return forecast->cycles;
   return PetscLogReal(KCYCLE_FORECAST) / PetscLogReal(PetscMax(rate, (PetscReal)1e-6));
 }
 
 /* Of an iteration */
 PetscReal PCKCycleForecastSeconds(const KCyclePredict *predict, const KCycleForecast *forecast)
 {
-  return forecast->seconds + (predict->alone ? 0 : predict->seconds[predict->kcg ? 1 : 0]);
+  return forecast->seconds + (predict->richardson ? 0 : predict->seconds[predict->kcg ? 1 : 0]);
 }
 
 /* The number of the one that takes the least time */
@@ -167,7 +172,7 @@ static PetscErrorCode Has(const PC_KCycle *kc, const KCycleRoofline *roofline, s
 /* Sweeps of level l that is analysed, which may be on fewer processes */
 static int AnalysedSweeps(const PC_KCycle *kc, const KCycleFourier *f, int l, int which, PetscInt nu)
 {
-  KCycleSweepFacts facts = {f->dim, 0, 1, kc->several, PETSC_FALSE, PETSC_FALSE, kc->broken, nu};
+  KCycleSweepFacts facts = {f->dim, 0, 1, kc->revisits, PETSC_FALSE, PETSC_FALSE, kc->cutlines, nu};
 
   for (int o = 0; o < 27; o++) facts.ncoeffs += f->level[l].a[o] != 0;
   for (int i = 0; i < l; i++) facts.fewer *= f->level[i].factor[0] * f->level[i].factor[1] * f->level[i].factor[2];
@@ -208,14 +213,14 @@ static PetscErrorCode Add(PC_KCycle *kc, const KCycleRoofline *roofline, PetscIn
 static PetscBool GoesOn(PC_KCycle *kc)
 {
   KCyclePredict  *predict = &kc->predict;
-  const PetscBool was     = predict->alone;
+  const PetscBool was     = predict->richardson;
   PetscBool       goes    = PETSC_FALSE;
 
   for (int alone = 0; alone < 2; alone++) {
-    predict->alone = alone ? PETSC_TRUE : PETSC_FALSE;
-    goes           = (PetscBool)(goes || PCKCycleForecastBest(kc) == predict->n - 1);
+    predict->richardson = alone ? PETSC_TRUE : PETSC_FALSE;
+    goes                = (PetscBool)(goes || PCKCycleForecastBest(kc) == predict->n - 1);
   }
-  predict->alone = was;
+  predict->richardson = was;
   return goes;
 }
 

@@ -38,16 +38,16 @@ PETSC_INTERN PetscErrorCode PCKCycleUseLevels(PC, PetscInt, PetscInt);
 
 /* gamg.c */
 PETSC_INTERN PetscErrorCode PCSetCoordinates_KCycle(PC, PetscInt, PetscInt, PetscReal[]);
-PETSC_INTERN PetscErrorCode PCKCycleCoordinatesGive(PC);
+PETSC_INTERN PetscErrorCode PCKCycleCoordinatesPass(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseBeforeGAMG(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseAfterGAMG(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoordinatesReset(PC_KCycle *);
 
 /* copy.c */
 PETSC_INTERN PetscErrorCode KCycleMatToAIJ(Mat, Mat *);
-PETSC_INTERN PetscErrorCode PCKCycleCopyLend(PC);
+PETSC_INTERN PetscErrorCode PCKCycleCopyInstall(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCopyBlocks(PC);
-PETSC_INTERN PetscErrorCode PCKCycleCopyReturn(PC);
+PETSC_INTERN PetscErrorCode PCKCycleCopyRemove(PC);
 
 /* fits.c */
 PETSC_INTERN PetscErrorCode PCKCycleCheckGrid(PC);
@@ -63,11 +63,11 @@ PETSC_INTERN PetscErrorCode PCKCycleFoundReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleFoundView(PC, PetscViewer);
 
 /* ghostrows.c */
-PETSC_INTERN PetscErrorCode PCKCyclePadsCreate(Mat, DM, KCycleFound *);
-PETSC_INTERN PetscErrorCode PCKCyclePadsGive(const PC_KCycle *, KSP);
-PETSC_INTERN PetscErrorCode PCKCyclePadsBorrow(const PC_KCycle *, Vec, Vec, PetscBool, Vec *);
-PETSC_INTERN PetscErrorCode PCKCyclePadsReturn(const PC_KCycle *, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCKCyclePadsGetOperator(PC, Mat *);
+PETSC_INTERN PetscErrorCode PCKCycleGhostRowsCreate(Mat, DM, KCycleFound *);
+PETSC_INTERN PetscErrorCode PCKCycleGhostRowsSetOperator(const PC_KCycle *, KSP);
+PETSC_INTERN PetscErrorCode PCKCycleGhostRowsGetVectors(const PC_KCycle *, Vec, Vec, PetscBool, Vec *);
+PETSC_INTERN PetscErrorCode PCKCycleGhostRowsRestoreVectors(const PC_KCycle *, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleGhostRowsGetOperator(PC, Mat *);
 
 /* operator.c */
 PETSC_INTERN PetscErrorCode PCKCycleCheckOperator(PC);
@@ -82,8 +82,8 @@ PETSC_INTERN PetscErrorCode PCKCycleCoarseFindKernel(PC, PC, Mat);
 PETSC_INTERN PetscErrorCode KCycleClosedFind(Mat, PetscReal, KCycleClosed *);
 PETSC_INTERN PetscErrorCode KCycleClosedDestroy(KCycleClosed *);
 PETSC_INTERN PetscErrorCode KCycleClosedKernel(const KCycleClosed *, const PetscScalar[], MatNullSpace *);
-PETSC_INTERN PetscErrorCode PCKCycleHoldEmptyRows(PC);
-PETSC_INTERN PetscErrorCode KCycleStructureHoldClosed(const PC_KCycle *, KCycleStructure *);
+PETSC_INTERN PetscErrorCode PCKCyclePinEmptyRows(PC);
+PETSC_INTERN PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *, KCycleStructure *);
 
 /* rightside.c */
 PETSC_INTERN PetscErrorCode PCKCycleFindClosed(PC);
@@ -101,7 +101,7 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
-PETSC_INTERN PetscErrorCode PCKCycleGiveOperators(PC);
+PETSC_INTERN PetscErrorCode PCKCycleMakeOperators(PC);
 
 /* coarsen.c */
 PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool, PetscBool *,
@@ -114,8 +114,8 @@ PETSC_INTERN PetscErrorCode KCycleAssemble(PC, KCycleStructure *);
 
 /* levelsmoothers.c */
 PETSC_INTERN PetscErrorCode PCKCycleNumberSolver(PC, KSP, PetscInt number, PetscBool theirs);
-PETSC_INTERN PetscErrorCode PCKCycleGiveSmoothers(PC, PetscInt l);
-PETSC_INTERN PetscInt       KCycleFewer(const PC_KCycle *, PetscInt l);
+PETSC_INTERN PetscErrorCode PCKCycleSetSmoothers(PC, PetscInt l);
+PETSC_INTERN PetscInt       KCycleCoarseningRatio(const PC_KCycle *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCKCycleRenewSweeps(PC);
 PETSC_INTERN PetscErrorCode PCKCycleSmoothersAreDistinct(PC, PetscBool *);
 
@@ -126,9 +126,9 @@ PETSC_INTERN PetscErrorCode PCKCycleGather(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGatheredSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGatheredFollow(PC);
 PETSC_INTERN void           PCKCycleGatheredForget(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleGoOn(PC, const KCycleVisit *, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleGoOnIterating(PC, const KCycleStop *, PetscBool zeroguess, Vec, Vec, PetscInt *,
-                                                  PCRichardsonConvergedReason *);
+PETSC_INTERN PetscErrorCode PCKCycleGatheredVisit(PC, const KCycleVisit *, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCKCycleGatheredIterate(PC, const KCycleStop *, PetscBool zeroguess, Vec, Vec, PetscInt *,
+                                                    PCRichardsonConvergedReason *);
 
 /* aijlevels.c */
 PETSC_INTERN PetscErrorCode PCKCycleGridsChoose(PC);
@@ -138,8 +138,8 @@ PETSC_INTERN PetscErrorCode PCKCycleGridsView(PC, PetscViewer);
 
 /* unknowns.c */
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsWhyNot(PC, size_t, char[]);
-PETSC_INTERN PetscErrorCode PCKCycleUnknownsGive(PC, KSP);
-PETSC_INTERN PetscErrorCode PCKCycleUnknownsTake(PC, KSP);
+PETSC_INTERN PetscErrorCode PCKCycleUnknownsInstall(PC, KSP);
+PETSC_INTERN PetscErrorCode PCKCycleUnknownsRemove(PC, KSP);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsFollow(PC);
 PETSC_INTERN PetscErrorCode PCKCycleOperatorChanged(PC, PetscInt dof, Vec *image, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsJudge(PC, PetscBool *);
@@ -149,7 +149,7 @@ PETSC_INTERN PetscErrorCode PCKCycleUnknownsView(PC, PetscViewer);
 /* smoothers.c */
 PETSC_INTERN PetscErrorCode KCycleMatHasZeroDiagonal(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleLevelFactor(PC_MG_Levels *, const KCycleChoice[], PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleSORGiveTranspose(PC);
+PETSC_INTERN PetscErrorCode PCKCycleSORAddTranspose(PC);
 PETSC_INTERN PetscErrorCode KCycleKSPOnlySweeps(KSP, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleKSPDelayWork(KSP);
 
@@ -186,8 +186,8 @@ PETSC_INTERN PetscErrorCode PCKCycleFMGCheck(PC, const KCycleVisit *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGStart(const PC_KCycle *, PetscInt, Vec coarse, Vec x);
 PETSC_INTERN PetscErrorCode PCKCycleFMGView(const PC_KCycle *, PetscViewer);
 PETSC_INTERN PetscErrorCode KCycleStructureBalanceRows(const KCycleStructure *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGTakeRhs(const PC_KCycle *, PetscInt, Vec, PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGLendRhs(PC_KCycle *, PetscBool);
+PETSC_INTERN PetscErrorCode PCKCycleFMGCopyRhs(const PC_KCycle *, PetscInt, Vec, PetscBool *);
+PETSC_INTERN PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *, PetscBool);
 
 /* fmgmonitor.c */
 PETSC_INTERN PetscErrorCode PCKCycleFMGWatch(PC, KCycleRun *);
@@ -212,7 +212,7 @@ PETSC_INTERN PetscErrorCode PCKCycleGhostsDescribe(const PC_KCycle *, PetscInt l
 /* run.c */
 PETSC_INTERN PetscErrorCode PCKCycleSolveCoarsest(PC, const KCycleVisit *, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineApply(PC, const KCycleVisit *, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleEngineApplyThere(PC, const PetscScalar *, PetscScalar *);
+PETSC_INTERN PetscErrorCode PCKCycleEngineApplyCopy(PC, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode PCKCycleEngineIterate(PC, const KCycleStop *, PetscBool zeroguess, Vec, Vec, PetscInt *,
                                                   PCRichardsonConvergedReason *);
 
@@ -237,12 +237,12 @@ PETSC_INTERN PetscErrorCode PCKCycleSplitView(const PC_KCycle *, PetscViewer);
 
 /* inverse.c */
 PETSC_INTERN PetscErrorCode KCycleCoarsestMakeConsistent(const PC_MG_Levels *, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleInverseGive(PC, KCycleLevels *, PetscInt count, const char *why[]);
+PETSC_INTERN PetscErrorCode PCKCycleInverseCreate(PC, KCycleLevels *, PetscInt count, const char *why[]);
 PETSC_INTERN PetscErrorCode PCKCycleInverseSetUp(PC);
 
 /* devicecopy.c */
-PETSC_INTERN PetscErrorCode PCKCycleThereReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleThereCompose(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCKCycleDeviceCopyReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleDeviceCopyCompose(PC, PetscBool);
 
 /* coarsest.c */
 PETSC_INTERN PetscErrorCode KCycleHasOption(PetscObject, size_t n, const char *const names[], PetscBool *);
@@ -257,7 +257,7 @@ PETSC_INTERN PetscErrorCode PCKCycleRefuseChanges(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStartAnew(PC);
 PETSC_INTERN PetscErrorCode PCKCycleEstimateAnew(KSP);
 PETSC_INTERN PetscErrorCode KCycleLevelsSetCoarse(PC, KSP);
-PETSC_INTERN PetscErrorCode PCKCycleCoarseHold(PC);
+PETSC_INTERN PetscErrorCode PCKCycleCoarseKeep(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseInstall(PC);
 PETSC_INTERN PetscErrorCode PCMGSetLevels_KCycle(PC, PetscInt, MPI_Comm *);
 
@@ -290,7 +290,7 @@ PETSC_INTERN PetscErrorCode KCycleFallbackExists(PC, PetscBool *);
 
 /* profile.c */
 PETSC_INTERN PetscErrorCode PCKCycleProfileReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleProfileRest(PC_KCycle *, PetscBool);
+PETSC_INTERN PetscErrorCode PCKCycleProfilePause(PC_KCycle *, PetscBool);
 PETSC_INTERN PetscErrorCode PCKCycleProfileFollow(PC_KCycle *);
 PETSC_INTERN void           PCKCycleProfileStart(PC_KCycle *);
 PETSC_INTERN void           PCKCycleProfileStop(PC_KCycle *, PetscInt);
@@ -302,7 +302,7 @@ PETSC_INTERN PetscErrorCode PCKCycleModelReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleModelSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleModelChanged(PC);
 PETSC_INTERN PetscErrorCode PCKCycleModelCalibrate(PC);
-PETSC_INTERN PetscErrorCode PCKCycleModelRest(PC, PetscBool);
+PETSC_INTERN PetscErrorCode PCKCycleModelPause(PC, PetscBool);
 PETSC_INTERN void           PCKCycleModelCompare(PC_KCycle *, const KCycleVisit *, PetscReal);
 
 /* time.c */

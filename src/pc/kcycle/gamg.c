@@ -27,7 +27,7 @@ PetscErrorCode PCSetCoordinates_KCycle(PC pc, PetscInt dim, PetscInt n, PetscRea
 }
 
 /* Before PCGAMG makes levels; other levels have no use for them */
-PetscErrorCode PCKCycleCoordinatesGive(PC pc)
+PetscErrorCode PCKCycleCoordinatesPass(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);
 
@@ -47,7 +47,7 @@ PetscErrorCode PCKCycleCoarseBeforeGAMG(PC pc)
   const char *prefix;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleCoarseHold(pc));
+  PetscCall(PCKCycleCoarseKeep(pc));
   if (!kc->coarse || !mg->levels) PetscFunctionReturn(PETSC_SUCCESS);
   if (!kc->coarse_gamg) {
     PetscCall(KSPCreate(PetscObjectComm((PetscObject)kc->coarse), &kc->coarse_gamg));

@@ -1,5 +1,5 @@
 /*
-  Agglomeration: levels with few points on each process go on on fewer processes, in the end on one.
+  Agglomeration: levels with few points on each process are agglomerated, in the end on one.
 
   The coarsest level of a PCKCYCLE is then gathered by PCTELESCOPE, which makes a communicator of those that go on and
   gives them grid and operator, and an inner PCKCYCLE has the levels from that grid on. The cycle passes from one to the
@@ -60,7 +60,7 @@ PetscErrorCode PCKCycleFixLevels(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* May levels go on on fewer processes? PCTELESCOPE does not know grids of one dimension, where a direct solver takes no
+/* May levels be agglomerated? PCTELESCOPE does not know grids of one dimension, where a direct solver takes no
    more than a sweep */
 PetscErrorCode PCKCycleMayGather(PC pc, PetscBool *may)
 {
@@ -147,7 +147,7 @@ PetscErrorCode PCKCycleGather(PC pc)
 }
 
 /* On processes that go on: a vector on their communicator that has the numbers of the one here */
-static PetscErrorCode CreateThere(KSP inner, Vec here, Vec *there)
+static PetscErrorCode CreateGatheredVector(KSP inner, Vec here, Vec *there)
 {
   Mat          A;
   PetscInt     m, M;
@@ -173,8 +173,8 @@ static PetscErrorCode CreateVectors(PC_KCycle *kc, PC gather, KSP inner, IS rows
   PetscCall(ISGetLocalSize(rows, &m));
   for (int i = 0; i < 2; i++) {
     PetscCall(VecCreateSeq(PETSC_COMM_SELF, m, &here));
-    PetscCall(VecDestroy(&kc->gathered.there[i]));
-    if (inner) PetscCall(CreateThere(inner, here, &kc->gathered.there[i]));
+    PetscCall(VecDestroy(&kc->gathered.vec[i]));
+    if (inner) PetscCall(CreateGatheredVector(inner, here, &kc->gathered.vec[i]));
     if (i == 0) {
       PetscCall(VecScatterCreate(all, rows, here, NULL, &scatter));
       PetscCall(PetscObjectCompose((PetscObject)gather, Scatter, (PetscObject)scatter));
@@ -243,7 +243,7 @@ static PetscErrorCode PCApplyTranspose_Gathered(PC gather, Vec x, Vec y)
   PetscCall(PCTelescopeGetKSP(gather, &inner));
   PetscCall(Move(gather, 0, SCATTER_FORWARD, x));
   if (inner) {
-    for (int i = 0; i < 2; i++) PetscCall(CreateThere(inner, here[i], &there[i]));
+    for (int i = 0; i < 2; i++) PetscCall(CreateGatheredVector(inner, here[i], &there[i]));
     PetscCall(KSPSolveTranspose(inner, there[0], there[1]));
     PetscCall(KSPCheckSolve(inner, gather, there[1]));
     for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&there[i]));
@@ -253,7 +253,7 @@ static PetscErrorCode PCApplyTranspose_Gathered(PC gather, Vec x, Vec y)
 }
 
 /* Goes on with a visit, on the vectors of the coarsest level here */
-PetscErrorCode PCKCycleGoOn(PC pc, const KCycleVisit *visit, Vec b, Vec x)
+PetscErrorCode PCKCycleGatheredVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
 {
   PC_KCycle     *kc = KCycleOf(pc);
   PC             gather;
@@ -263,10 +263,10 @@ PetscErrorCode PCKCycleGoOn(PC pc, const KCycleVisit *visit, Vec b, Vec x)
   KCycleCall(Move(gather, 0, SCATTER_FORWARD, b));
   if (!visit->zeroguess) KCycleCall(Move(gather, 1, SCATTER_FORWARD, x));
   if (kc->gathered.pc) {
-    for (int i = 0; i < 2; i++) KCycleCall(PetscObjectStateIncrease((PetscObject)kc->gathered.there[i]));
+    for (int i = 0; i < 2; i++) KCycleCall(PetscObjectStateIncrease((PetscObject)kc->gathered.vec[i]));
     KCycleTimerPause(&kc->level[0].timer);
     KCycleCall(KCycleProfilePause(&kc->level[0].profile, KCYCLE_ROW_COARSE));
-    KCycleCall(PCKCycleVisit(kc->gathered.pc, visit, kc->gathered.there[0], kc->gathered.there[1]));
+    KCycleCall(PCKCycleVisit(kc->gathered.pc, visit, kc->gathered.vec[0], kc->gathered.vec[1]));
     KCycleTimerResume(&kc->level[0].timer);
     KCycleCall(KCycleProfileBegin(&kc->level[0].profile, NULL));
     KCycleCall(PCGetFailedReason(kc->gathered.pc, &reason));
@@ -278,8 +278,8 @@ PetscErrorCode PCKCycleGoOn(PC pc, const KCycleVisit *visit, Vec b, Vec x)
 
 /* The same for iterations of KSPRICHARDSON, where there is no level here but the gathered one; the target is relative
    to the first norm */
-PetscErrorCode PCKCycleGoOnIterating(PC pc, const KCycleStop *stop, PetscBool zeroguess, Vec b, Vec x, PetscInt *its,
-                                     PCRichardsonConvergedReason *reason)
+PetscErrorCode PCKCycleGatheredIterate(PC pc, const KCycleStop *stop, PetscBool zeroguess, Vec b, Vec x, PetscInt *its,
+                                       PCRichardsonConvergedReason *reason)
 {
   PC_KCycle *kc = KCycleOf(pc);
   PC         gather;
@@ -290,9 +290,9 @@ PetscErrorCode PCKCycleGoOnIterating(PC pc, const KCycleStop *stop, PetscBool ze
   PetscCall(Move(gather, 0, SCATTER_FORWARD, b));
   PetscCall(Move(gather, 1, SCATTER_FORWARD, x));
   if (kc->gathered.pc) {
-    for (int i = 0; i < 2; i++) PetscCall(PetscObjectStateIncrease((PetscObject)kc->gathered.there[i]));
-    PetscCall(PCApplyRichardson_KCycle(kc->gathered.pc, kc->gathered.there[0], kc->gathered.there[1], NULL,
-                                       stop->target, stop->abstol, stop->limit, *its, zeroguess, &done[0], reason));
+    for (int i = 0; i < 2; i++) PetscCall(PetscObjectStateIncrease((PetscObject)kc->gathered.vec[i]));
+    PetscCall(PCApplyRichardson_KCycle(kc->gathered.pc, kc->gathered.vec[0], kc->gathered.vec[1], NULL, stop->target,
+                                       stop->abstol, stop->limit, *its, zeroguess, &done[0], reason));
     done[1] = (PetscInt)*reason;
   }
   PetscCallMPI(MPI_Bcast(done, 2, MPIU_INT, 0, PetscObjectComm((PetscObject)pc)));
@@ -335,14 +335,14 @@ static PetscErrorCode HandOn(PC pc, PC solver)
   PetscCall(PCKCycleLevelsWanted(pc, &asked));
   if (asked == (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure)) asked = 0;
   finer->exists            = PETSC_TRUE;
-  finer->fewer             = KCycleFewer(kc, kc->nstructured - 1);
+  finer->ratio             = KCycleCoarseningRatio(kc, kc->nstructured - 1);
   finer->nlevels           = kc->nstructured - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
   finer->wanted            = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->nstructured + 1, 0);
   finer->walls             = kc->walls;
   finer->holes             = kc->holes;
   finer->convects          = kc->convects;
-  finer->broken            = kc->broken;
-  finer->several           = kc->several;
+  finer->cutlines          = kc->cutlines;
+  finer->revisits          = kc->revisits;
   finer->sweeps            = PCKCycleSweepsAsked(kc);
   finer->flat              = KCycleStencilOf(level->A)->shape.flat;
   finer->kappa             = kc->kappa;
@@ -395,7 +395,7 @@ PetscErrorCode PCKCycleGatheredFollow(PC pc)
     PetscCall(PCKCycleInstall(inner));
   }
   PetscCall(PCKCycleSetPrecision(inner, kc->precision));
-  coarser->finer.several = kc->several;
+  coarser->finer.revisits = kc->revisits;
   PetscCall(PCKCycleFollowKappa(inner));
   if (coarser->finer.sweeps != PCKCycleSweepsAsked(kc)) {
     coarser->finer.sweeps = PCKCycleSweepsAsked(kc);
@@ -464,7 +464,7 @@ PetscErrorCode PCKCycleGatheredSetUp(PC pc)
   PetscCall(PCTelescopeGetReductionFactor(gather, &factor));
   PetscCheck(factor > 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-mg_gather_pc_telescope_reduction_factor must be at least 2, not %" PetscInt_FMT
-             ": levels go on on fewer processes. To keep all of them give another coarse solver "
+             ": levels are agglomerated on fewer processes. To keep all of them give another coarse solver "
              "(-mg_coarse_pc_type)",
              factor);
   PetscCall(KSPSetUp(coarse));

@@ -1,9 +1,9 @@
 /*
   Where processes cut planes of a grid that was found in a matrix, the finest level has rows that another process has in
-  the solver's vectors. The work vectors of KSP get pads, room for such rows before and behind those of the process, so
-  that the finest level works on the arrays of these vectors, and only what is in pads is sent:
+  the solver's vectors. The work vectors of KSP get ghost rows, room for such rows before and behind those of the
+  process. The finest level then works on the arrays of these vectors, and only what is in ghost rows is sent:
 
-    memory of a vector      [ pad |=== rows of the process ====]
+    memory of a vector      [ghost|=== rows of the process ====]
     the finest level        |---- whole planes ------|
 
   Other vectors (b and x of KSPSolve(), those of KSPGMRES) are copied.
@@ -13,13 +13,13 @@
 
 static const char Container[] = "KCyclePads";
 
-/* Of a vector with pads */
+/* Of a vector with ghost rows */
 typedef struct {
-  PetscObjectId exchange; /* that the pads fit */
+  PetscObjectId exchange; /* that the ghost rows fit */
   PetscScalar  *memory;
 } Pads;
 
-static PetscErrorCode PadsDestroy(KCycleCtxDestroyArg arg)
+static PetscErrorCode GhostRowsDestroy(KCycleCtxDestroyArg arg)
 {
   Pads *pads = (Pads *)KCycleCtxFromDestroyArg(arg);
 
@@ -43,7 +43,7 @@ static void AddLeaves(const KCycleFound *found, const PetscInt ranges[], PetscIn
   }
 }
 
-/* The memory of a vector with pads, or NULL */
+/* The memory of a vector with ghost rows, or NULL */
 static PetscErrorCode MemoryOf(const KCycleFound *found, Vec v, PetscScalar **memory)
 {
   PetscContainer     container;
@@ -53,11 +53,11 @@ static PetscErrorCode MemoryOf(const KCycleFound *found, Vec v, PetscScalar **me
 
   PetscFunctionBegin;
   *memory = NULL;
-  if (!found->pads) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!found->ghostrows) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectQuery((PetscObject)v, Container, (PetscObject *)&container));
   if (!container) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscContainerGetPointer(container, (void **)&pads));
-  PetscCall(PetscObjectGetId((PetscObject)found->pads, &id));
+  PetscCall(PetscObjectGetId((PetscObject)found->ghostrows, &id));
   PetscCall(VecGetArrayRead(v, &a));
   if (pads->exchange == id && a == pads->memory + found->below) *memory = pads->memory;
   PetscCall(VecRestoreArrayRead(v, &a));
@@ -71,21 +71,21 @@ static PetscErrorCode CreateVector(const KCycleFound *found, MPI_Comm comm, Pets
   Pads          *pads;
 
   PetscFunctionBegin;
-  PetscCall(PetscSFGetGraph(found->pads, &n, NULL, NULL, NULL));
+  PetscCall(PetscSFGetGraph(found->ghostrows, &n, NULL, NULL, NULL));
   PetscCall(PetscNew(&pads));
   PetscCall(PetscMalloc1(found->below + n + found->above, &pads->memory));
-  PetscCall(PetscObjectGetId((PetscObject)found->pads, &pads->exchange));
+  PetscCall(PetscObjectGetId((PetscObject)found->ghostrows, &pads->exchange));
   PetscCall(VecCreateMPIWithArray(comm, bs, n, PETSC_DECIDE, pads->memory + found->below, v));
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, pads));
-  PetscCall(KCycleContainerSetCtxDestroy(container, PadsDestroy));
+  PetscCall(KCycleContainerSetCtxDestroy(container, GhostRowsDestroy));
   PetscCall(PetscObjectCompose((PetscObject)*v, Container, (PetscObject)container));
   PetscCall(PetscContainerDestroy(&container));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From the rows of the operator's vectors to pads */
-PetscErrorCode PCKCyclePadsCreate(Mat A, DM dm, KCycleFound *found)
+/* From the rows of the operator's vectors to ghost rows */
+PetscErrorCode PCKCycleGhostRowsCreate(Mat A, DM dm, KCycleFound *found)
 {
   KCycleBox      *box;
   const PetscInt *ranges;
@@ -105,19 +105,19 @@ PetscErrorCode PCKCyclePadsCreate(Mat A, DM dm, KCycleFound *found)
   PetscCall(PetscMalloc1(found->below + found->above, &leaves.root));
   AddLeaves(found, ranges, start, first, PetscMin(end, start), &leaves);
   AddLeaves(found, ranges, start, PetscMax(first, stop), end, &leaves);
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &found->pads));
-  PetscCall(PetscSFSetGraph(found->pads, stop - start, leaves.n, leaves.leaf, PETSC_OWN_POINTER, leaves.root,
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &found->ghostrows));
+  PetscCall(PetscSFSetGraph(found->ghostrows, stop - start, leaves.n, leaves.leaf, PETSC_OWN_POINTER, leaves.root,
                             PETSC_OWN_POINTER));
-  PetscCall(PetscSFSetUp(found->pads));
+  PetscCall(PetscSFSetUp(found->ghostrows));
   for (int i = 0; i < 2; i++) PetscCall(CreateVector(found, PetscObjectComm((PetscObject)A), 1, &found->copy[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors that a KSP works with hold nothing between solves: those without pads are replaced */
-PetscErrorCode PCKCyclePadsGive(const PC_KCycle *kc, KSP ksp)
+/* Vectors that a KSP works with hold nothing between solves: those without ghost rows are replaced */
+PetscErrorCode PCKCycleGhostRowsSetOperator(const PC_KCycle *kc, KSP ksp)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; kc->found.pads && i < ksp->nwork; i++) {
+  for (PetscInt i = 0; kc->found.ghostrows && i < ksp->nwork; i++) {
     PetscScalar *memory;
     PetscBool    plain;
     PetscInt     bs;
@@ -132,15 +132,15 @@ PetscErrorCode PCKCyclePadsGive(const PC_KCycle *kc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FillPads(const KCycleFound *found, PetscScalar *memory)
+static PetscErrorCode FillGhostRows(const KCycleFound *found, PetscScalar *memory)
 {
   PetscFunctionBegin;
-  PetscCall(PetscSFBcastBegin(found->pads, MPIU_SCALAR, memory + found->below, memory, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(found->pads, MPIU_SCALAR, memory + found->below, memory, MPI_REPLACE));
+  PetscCall(PetscSFBcastBegin(found->ghostrows, MPIU_SCALAR, memory + found->below, memory, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(found->ghostrows, MPIU_SCALAR, memory + found->below, memory, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A vector without pads is copied to one that has them, where it is read */
+/* A vector without ghost rows is copied to one that has them, where it is read */
 static PetscErrorCode Enter(const PC_KCycle *kc, int which, Vec v, PetscBool read, Vec *padded)
 {
   const KCycleFound *found = &kc->found;
@@ -154,13 +154,13 @@ static PetscErrorCode Enter(const PC_KCycle *kc, int which, Vec v, PetscBool rea
     if (read) PetscCall(VecCopy(v, *padded));
     PetscCall(MemoryOf(found, *padded, &memory));
   }
-  if (read) PetscCall(FillPads(found, memory));
+  if (read) PetscCall(FillGhostRows(found, memory));
   PetscCall(VecPlaceArray(kc->host[which], memory + found->below + found->shift));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The vectors of the finest level get the memory of b and x, or of copies with pads; zero: x is not read */
-PetscErrorCode PCKCyclePadsBorrow(const PC_KCycle *kc, Vec b, Vec x, PetscBool zero, Vec *padded)
+/* The vectors of the finest level get the memory of b and x, or of copies with ghost rows; zero: x is not read */
+PetscErrorCode PCKCycleGhostRowsGetVectors(const PC_KCycle *kc, Vec b, Vec x, PetscBool zero, Vec *padded)
 {
   PetscFunctionBegin;
   PetscCall(Enter(kc, 0, b, PETSC_TRUE, padded));
@@ -168,8 +168,8 @@ PetscErrorCode PCKCyclePadsBorrow(const PC_KCycle *kc, Vec b, Vec x, PetscBool z
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What was computed in pads goes to the processes that have these rows */
-PetscErrorCode PCKCyclePadsReturn(const PC_KCycle *kc, Vec padded, Vec x)
+/* What was computed in ghost rows goes to the processes that have these rows */
+PetscErrorCode PCKCycleGhostRowsRestoreVectors(const PC_KCycle *kc, Vec padded, Vec x)
 {
   const KCycleFound *found = &kc->found;
   PetscScalar       *memory;
@@ -178,8 +178,8 @@ PetscErrorCode PCKCyclePadsReturn(const PC_KCycle *kc, Vec padded, Vec x)
   PetscCall(VecResetArray(kc->host[0]));
   PetscCall(VecResetArray(kc->host[1]));
   PetscCall(MemoryOf(found, padded, &memory));
-  PetscCall(PetscSFReduceBegin(found->pads, MPIU_SCALAR, memory, memory + found->below, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(found->pads, MPIU_SCALAR, memory, memory + found->below, MPI_REPLACE));
+  PetscCall(PetscSFReduceBegin(found->ghostrows, MPIU_SCALAR, memory, memory + found->below, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(found->ghostrows, MPIU_SCALAR, memory, memory + found->below, MPI_REPLACE));
   PetscCall(PetscObjectStateIncrease((PetscObject)padded));
   if (padded != x) PetscCall(VecCopy(padded, x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -195,21 +195,21 @@ static PetscErrorCode Multiply(Mat A, PetscErrorCode (*multiply)(Mat, Vec, Vec),
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pc));
   kc = KCycleOf(pc);
-  PetscCall(PCKCyclePadsBorrow(kc, x, y, PETSC_TRUE, &padded));
+  PetscCall(PCKCycleGhostRowsGetVectors(kc, x, y, PETSC_TRUE, &padded));
   ierr = (*multiply)(kc->plain ? kc->plain : kc->structure[0].A, kc->host[0], kc->host[1]);
-  PetscCall(PCKCyclePadsReturn(kc, padded, y));
+  PetscCall(PCKCycleGhostRowsRestoreVectors(kc, padded, y));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMult_Pads(Mat A, Vec x, Vec y)
+static PetscErrorCode MatMult_GhostRows(Mat A, Vec x, Vec y)
 {
   PetscFunctionBegin;
   PetscCall(Multiply(A, MatMult, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMultTranspose_Pads(Mat A, Vec x, Vec y)
+static PetscErrorCode MatMultTranspose_GhostRows(Mat A, Vec x, Vec y)
 {
   PetscFunctionBegin;
   PetscCall(Multiply(A, MatMultTranspose, x, y));
@@ -217,7 +217,7 @@ static PetscErrorCode MatMultTranspose_Pads(Mat A, Vec x, Vec y)
 }
 
 /* The stencil as the operator of KSP's own products, kept with the grid */
-PetscErrorCode PCKCyclePadsGetOperator(PC pc, Mat *A)
+PetscErrorCode PCKCycleGhostRowsGetOperator(PC pc, Mat *A)
 {
   PC_KCycle *kc = KCycleOf(pc);
   PetscInt   n;
@@ -227,8 +227,9 @@ PetscErrorCode PCKCyclePadsGetOperator(PC pc, Mat *A)
     PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
     PetscCall(MatCreateShell(PetscObjectComm((PetscObject)pc), n, n, PETSC_DETERMINE, PETSC_DETERMINE, pc,
                              &kc->found.product));
-    PetscCall(MatShellSetOperation(kc->found.product, MATOP_MULT, (void (*)(void))MatMult_Pads));
-    PetscCall(MatShellSetOperation(kc->found.product, MATOP_MULT_TRANSPOSE, (void (*)(void))MatMultTranspose_Pads));
+    PetscCall(MatShellSetOperation(kc->found.product, MATOP_MULT, (void (*)(void))MatMult_GhostRows));
+    PetscCall(
+        MatShellSetOperation(kc->found.product, MATOP_MULT_TRANSPOSE, (void (*)(void))MatMultTranspose_GhostRows));
   }
   *A = kc->found.product;
   PetscFunctionReturn(PETSC_SUCCESS);

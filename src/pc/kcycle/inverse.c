@@ -92,7 +92,7 @@ static PetscErrorCode Column(PC_MG_Levels *lv, PetscInt n, const KCycleInverse *
 
 /* For levels on a device, whose coarsest problem has so many systems. why: nothing, or why they need the host for it. A
    solver that fails does so each time that it is called, as on the host */
-PetscErrorCode PCKCycleInverseGive(PC pc, KCycleLevels *levels, PetscInt count, const char *why[])
+PetscErrorCode PCKCycleInverseCreate(PC pc, KCycleLevels *levels, PetscInt count, const char *why[])
 {
   PC_KCycle    *kc      = KCycleOf(pc);
   KCycleInverse inverse = {count, NULL};
@@ -120,7 +120,7 @@ PetscErrorCode PCKCycleInverseSetUp(PC pc)
   PetscFunctionBegin;
   kc->inverted = PETSC_FALSE;
   if (kc->at != KCYCLE_MEMORY_DEVICE || kc->split.level || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleInverseGive(pc, kc->levels, 1, &kc->notinverted));
+  PetscCall(PCKCycleInverseCreate(pc, kc->levels, 1, &kc->notinverted));
   kc->inverted = (PetscBool)(kc->notinverted == NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,10 +3,10 @@
 */
 #include "kcycleimpl.h"
 
-/* Do cycles come to coarser levels more than once? Sweeps depend on it, and stay while kappa is tried */
-static PetscBool ComeAgain(const PC_KCycle *kc)
+/* Do cycles revisit coarser levels? Sweeps depend on it, and stay while kappa is tried */
+static PetscBool RevisitsCoarser(const PC_KCycle *kc)
 {
-  return kc->finer.exists ? kc->finer.several : (PetscBool)(kc->kappa > 1 && !kc->automatic.wanted);
+  return kc->finer.exists ? kc->finer.revisits : (PetscBool)(kc->kappa > 1 && !kc->automatic.wanted);
 }
 
 /* Kappa, where nobody has chosen it. What the finest level relaxes is known when it has its smoothers */
@@ -15,7 +15,7 @@ void PCKCycleChooseKappa(PC_KCycle *kc, const char planes[])
   if (!kc->kappa_set && kc->finer.exists) kc->kappa = kc->finer.kappa;
   else if (!kc->kappa_set)
     kc->kappa = KCyclePolicyKappa(kc->convects, (PetscBool)(planes[0] != 0), kc->structure[0].factor);
-  kc->several = ComeAgain(kc);
+  kc->revisits = RevisitsCoarser(kc);
 }
 
 /* Where kappa has changed */
@@ -24,8 +24,8 @@ PetscErrorCode PCKCycleFollowKappa(PC pc)
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  if (!kc->ready || !kc->use_structure || kc->several == ComeAgain(kc)) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->several = ComeAgain(kc);
+  if (!kc->ready || !kc->use_structure || kc->revisits == RevisitsCoarser(kc)) PetscFunctionReturn(PETSC_SUCCESS);
+  kc->revisits = RevisitsCoarser(kc);
   PetscCall(PCKCycleRenewSweeps(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -284,7 +284,7 @@ PetscErrorCode PCKCycleInherit(PC pc, PetscBool gamg)
              before.nlevels);
   PetscCall(PCKCycleLevelsAsked(pc, &asked));
   if (gamg) kc->nlevels_before = asked;
-  PetscCall(PCKCycleCoarseHold(pc));
+  PetscCall(PCKCycleCoarseKeep(pc));
   PetscCall(KSPDestroy(&kc->coarse_gamg));
   kc->gamg = gamg;
   PetscCall(PetscObjectQuery((PetscObject)pc, Container, (PetscObject *)&container));
@@ -305,7 +305,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   PetscFunctionBegin;
   PetscCall(PetscObjectComposeFunction(obj, "PCMGSetLevels_C", present ? PCMGSetLevels_KCycle : NULL));
   PetscCall(PetscObjectComposeFunction(obj, "PCSetCoordinates_C", present ? PCSetCoordinates_KCycle : NULL));
-  PetscCall(PCKCycleThereCompose(pc, present));
+  PetscCall(PCKCycleDeviceCopyCompose(pc, present));
   PetscCall(PetscObjectComposeFunction(obj, "PCKCycleGetModel_C", present ? PCKCycleGetModel_KCycle : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -350,7 +350,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
       discretisation
 . -pc_kcycle_profile [[ascii]:file.csv[:ascii_csv][:append]] - the time of each component on each level, shown when
       the preconditioner is reset or destroyed (default none)
-. -pc_kcycle_process_eq_limit <1000>       - points a process, below which levels go on on fewer processes
+. -pc_kcycle_process_eq_limit <1000>       - points a process, below which levels are agglomerated
 . -pc_kcycle_check <false>                 - a solve that has converged by its norm, but not by its residual, is an
       error, not a warning
 . -pc_kcycle_sweeps (1|2|3|...|auto)       - sweeps on the finest structured level before and behind the coarser ones

@@ -29,13 +29,13 @@ typedef enum {
   KCYCLE_ZERO_ROW_SUMS, /* none attached, but the operator maps constants to zero */
 } KCycleKernel;
 
-/* Why a level goes on on fewer processes */
+/* Why a level is agglomerated */
 typedef enum {
   KCYCLE_GATHERS_NOT,
   KCYCLE_GATHERS_FEW,   /* each has few points */
   KCYCLE_GATHERS_EMPTY, /* some would keep no point of the next level */
   KCYCLE_GATHERS_LARGE  /* no more levels are wanted, and it is too large for a direct solver on each */
-} KCycleGathers;
+} KCycleAgglomerates;
 
 /* One structured level; the finest comes first */
 typedef struct {
@@ -52,7 +52,7 @@ typedef struct {
   PetscBool      jumps;          /* coefficients do, or there is convection: interpolation follows the operator */
   PetscBool      star;           /* the next level's operator is collapsed to a star */
   PetscBool      blocked; /* a direction would be coarsened further if processes did not have to keep a point each */
-  KCycleGathers  gathers;
+  KCycleAgglomerates gathers;
 } KCycleStructure;
 
 /* One level of ordinary matrices on a grid; the finest comes first */
@@ -61,7 +61,7 @@ typedef struct {
   Mat        A;            /* operator, of a type that has products with P */
   Mat        P;            /* interpolation from the next level; NULL on the coarsest */
   PetscBool  coarsened[3]; /* directions */
-  PetscBool *single;       /* unknowns of this process that are coupled to nobody */
+  PetscBool *single;       /* isolated unknowns of this process */
 } KCycleGridLevel;
 
 /* What the levels of another solver found, whose coarsest problem this one was given after it had been gathered: its
@@ -69,15 +69,15 @@ typedef struct {
 typedef struct {
   PetscBool      exists;
   KCycleBoundary boundary[3][2]; /* of the grid */
-  PetscInt       fewer;          /* points than on that one, by this factor */
+  PetscInt       ratio;          /* of the points of that one over those of this one */
   PetscInt       nlevels;        /* finer than the gathered one */
   PetscInt       wanted;         /* levels from the gathered one on; 0: as many as there are */
   PetscBool      distinct;       /* smoothers before and behind the coarser levels are distinct solvers (up_) */
   PetscBool      walls;          /* parts of the grid may be closed */
-  PetscBool      holes;          /* or there are points that are coupled to nobody */
+  PetscBool      holes;          /* or there are isolated points */
   PetscBool      convects;       /* the finest operator has convection */
-  PetscBool      broken;         /* lines of the finest grid are broken by inactive points */
-  PetscBool      several;        /* cycles come to coarser levels more than once */
+  PetscBool      cutlines;       /* lines of the finest grid are cut by inactive points */
+  PetscBool      revisits;       /* cycles visit coarser levels more than once */
   PetscInt       sweeps;         /* on the finest level, see PCKCycleSweepsAsked() */
   int            flat;           /* KC_FLAT: the operator couples no planes across z; or 0 */
   PetscInt       kappa;
@@ -92,7 +92,7 @@ typedef struct {
   PC        pc;        /* which is this one, on processes that go on; else NULL */
   PetscInt  below;     /* their number, without the first one */
   PetscInt  processes; /* that go on */
-  Vec       there[2];  /* right side and solution on their communicator */
+  Vec       vec[2];    /* right side and solution on their communicator */
 } KCycleGathered;
 
 /* The grid of an operator that has no DM; see findgrid.c */
@@ -103,12 +103,12 @@ typedef struct {
   PetscObjectState pattern, values;
   PetscBool        zeros; /* only stored zeros say otherwise: other values are searched again */
   PetscBool        moved; /* processes own parts of planes: rows are handed on */
-  /* from rows of the operator's vectors to the pads of such as have these, see ghostrows.c; NULL: nothing has moved, or
+  /* from rows of the operator's vectors to ghost rows, see ghostrows.c; NULL: nothing has moved, or
      levels are not structured */
-  PetscSF          pads;
-  /* places in pads; first row of the planes, counted from the first one of the process */
+  PetscSF          ghostrows;
+  /* places in ghost rows; first row of the planes, counted from the first one of the process */
   PetscInt         below, above, shift;
-  Vec              copy[2];  /* with pads, in the place of right sides and solutions without */
+  Vec              copy[2];  /* with ghost rows, in the place of right sides and solutions without */
   Mat              product;  /* the stencil for vectors of the operator, which KSP multiplies with */
   char             why[400]; /* there is no grid */
 } KCycleFound;
@@ -179,7 +179,7 @@ typedef struct {
 
 /* The matrices that the program gave, while the set-up works on a copy */
 typedef struct {
-  Mat mat, pmat, lent;
+  Mat mat, pmat, copy;
 } KCycleOwn;
 
 /* When iterations of KSPRICHARDSON end, by the norm of the residual; 0 in target: not by that */
@@ -197,7 +197,7 @@ typedef struct {
   PetscBool   described; /* levels are */
   PetscInt    cycles;    /* that were timed */
   PetscReal  *samples;   /* while cycles are timed */
-  PetscBool   at_rest;   /* cycles that run do not count */
+  PetscBool   paused;    /* cycles that run do not count */
   /* of all cycles since then, beside each other */
   PetscInt64  compared;
   PetscReal   measured, predicted;
@@ -212,7 +212,7 @@ typedef struct {
 
 typedef struct {
   PetscBool       wanted, chosen;
-  PetscBool       alone;        /* chosen for KSPRICHARDSON */
+  PetscBool       richardson;   /* chosen for KSPRICHARDSON */
   PetscInt        n;            /* how many were tried */
   KCycleCandidate candidate[5]; /* by kappa */
   PetscReal       beside;       /* seconds of an iteration of a Krylov method beside its preconditioner */
@@ -247,7 +247,7 @@ typedef struct {
   PetscInt        n;
   KCycleForecast  forecast[KCYCLE_FORECASTS];
   PetscReal       seconds[2]; /* of an iteration of a Krylov method beside its preconditioner: KSPCG, KSPKCG */
-  PetscBool       alone;      /* KSPRICHARDSON iterates, */
+  PetscBool       richardson; /* KSPRICHARDSON iterates, */
   PetscBool       kcg;        /* or KSPKCG */
   PetscBool       timed;      /* seconds are those of the machine */
   PetscBool       single;     /* levels were in single precision */
@@ -284,7 +284,7 @@ typedef struct {
   PetscInt64        calls;
   KCycleTimer       timer;
   PetscLogEvent     event[KCYCLE_NUM_PHASES];
-} KCycleThere;
+} KCycleDeviceCopy;
 
 /* Several unknowns at a point, together or one by one; see unknowns.c */
 typedef struct {
@@ -345,7 +345,7 @@ typedef struct {
 /* No level has its sweeps fused */
 #define KCYCLE_TILE_ABOVE_NEVER (-1)
 
-/* Sizes of levels from which, or to which, something is done; see launches.c. All numbers: they are compared as memory */
+/* Sizes of levels from which, or to which, something is done. All numbers: they are compared as memory */
 typedef struct {
   PetscInt host_below;    /* levels with fewer unknowns are on the host */
   PetscInt block_below;   /* levels on a device with fewer unknowns are in one kernel, */
@@ -383,7 +383,7 @@ typedef struct {
   PetscBool                 graph;          /* cycles on a device are recorded */
   PetscBool                 count;          /* the bytes that their kernels move */
   PetscReal                 overcorrect;    /* factor of corrections from coarser levels to the finest one */
-  PetscInt                  proc_eq_limit;  /* with fewer points a process levels go on on fewer of them */
+  PetscInt                  proc_eq_limit;  /* with fewer points a process levels are agglomerated */
   char                      semicoarsen[8]; /* directions to coarsen, or "auto" */
   PetscBool                 galerkin_set;   /* -pc_mg_galerkin was given */
   PetscBool                 galerkin_none;  /* as none */
@@ -419,11 +419,11 @@ typedef struct {
   PC                    svd_before;      /* which was this */
   PetscReal             scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
   PetscBool             walls;           /* parts of the grid may be closed */
-  PetscBool             holes;           /* or there are points that are coupled to nobody */
+  PetscBool             holes;           /* or there are isolated points */
   PetscInt              nclosed;         /* closed parts of the coarsest grid, where holes are */
   PetscBool             convects;        /* the finest operator has convection */
-  PetscBool             broken;          /* lines of the finest grid are broken by inactive points */
-  PetscBool             several;         /* cycles come to coarser levels more than once: sweeps are made for it */
+  PetscBool             cutlines;        /* lines of the finest grid are cut by inactive points */
+  PetscBool             revisits;        /* cycles visit coarser levels more than once: sweeps are made for it */
   PetscBool             use_structure;   /* levels are structured */
   char                  general[320];    /* why they are not */
   PetscBool             use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
@@ -483,7 +483,7 @@ typedef struct {
   PetscBool           inverted;    /* levels on a device have the inverse of the coarsest operator, */
   const char         *notinverted; /* or why they have not */
   KCycleSplit         split;       /* of levels on a device and on the host */
-  KCycleThere         there;
+  KCycleDeviceCopy    devicecopy;
   KCycleLevelParts   *parts;                      /* coarsest first */
   Vec                 correction;                 /* of KSPRICHARDSON, where levels have numbers of their own */
   Vec                 residual;                   /* of the finest of levels on a device */

@@ -60,7 +60,7 @@ static PetscErrorCode Iterate(PC factors, PetscBool transposed, PetscInt n, Vec 
 }
 
 /* Those of the vectors that the operator maps to nothing but rounding come first; scale: its largest diagonal entry */
-static PetscErrorCode Sift(Mat A, PetscBool transposed, PetscReal scale, PetscInt n, Vec v[], PetscInt *found)
+static PetscErrorCode Select(Mat A, PetscBool transposed, PetscReal scale, PetscInt n, Vec v[], PetscInt *found)
 {
   PetscReal norm;
   Vec       image, swap;
@@ -93,7 +93,7 @@ static PetscErrorCode FindKernel(PC factors, Mat A, PetscBool transposed, PetscR
   PetscCall(MatCreateVecs(A, &one, NULL));
   PetscCall(VecDuplicateVecs(one, n, &v));
   PetscCall(Iterate(factors, transposed, n, v));
-  PetscCall(Sift(A, transposed, scale, n, v, &found));
+  PetscCall(Select(A, transposed, scale, n, v, &found));
   for (PetscInt i = 0; transposed && i < found; i++) PetscCall(VecConjugate(v[i]));
   if (found) PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_FALSE, found, v, kernel));
   PetscCall(VecDestroyVecs(n, &v));
@@ -151,8 +151,9 @@ PetscErrorCode PCKCycleCoarseUseParts(PC pc, Mat A, PetscBool *used)
   PetscFunctionBegin;
   *used = PETSC_FALSE;
   if (!kc->use_structure || !kc->holes || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
-  level    = &kc->structure[kc->nstructured - 1];
-  rounding = Rounding(kc, level) * PetscPowReal((PetscReal)KCycleFewer(kc, kc->nstructured - 1), 2 / (PetscReal)3);
+  level = &kc->structure[kc->nstructured - 1];
+  rounding =
+      Rounding(kc, level) * PetscPowReal((PetscReal)KCycleCoarseningRatio(kc, kc->nstructured - 1), 2 / (PetscReal)3);
   PetscCall(KCycleClosedFind(level->A, PetscMin(rounding, 1e-9), &closed));
   kc->nclosed = closed.n;
   *used       = (PetscBool)(closed.n > 0);

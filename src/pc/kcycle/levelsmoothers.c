@@ -48,12 +48,12 @@ static PetscErrorCode TryLines(KCycleStructure *level)
 
 /* Lines and planes of a level for its smoother, unless somebody has chosen the type of that. Where lines are broken
    planes are not worth their time */
-static PetscErrorCode GiveLines(const PC_KCycle *kc, KCycleStructure *level, PC pc, PetscBool *given)
+static PetscErrorCode SetLines(const PC_KCycle *kc, KCycleStructure *level, PC pc, PetscBool *given)
 {
   PetscFunctionBegin;
   PetscCall(PCRelaxIsAuto(pc, given));
   if (!*given) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!level->tried && !kc->broken) PetscCall(TryLines(level));
+  if (!level->tried && !kc->cutlines) PetscCall(TryLines(level));
   level->tried = PETSC_TRUE;
   PetscCall(PCRelaxSetLines(pc, level->lines, level->planes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -84,9 +84,9 @@ PetscErrorCode PCKCycleNumberSolver(PC pc, KSP solver, PetscInt number, PetscBoo
 }
 
 /* The number of points of the finest grid over that of a level */
-PetscInt KCycleFewer(const PC_KCycle *kc, PetscInt l)
+PetscInt KCycleCoarseningRatio(const PC_KCycle *kc, PetscInt l)
 {
-  PetscInt fewer = kc->finer.exists ? kc->finer.fewer : 1;
+  PetscInt fewer = kc->finer.exists ? kc->finer.ratio : 1;
 
   for (PetscInt i = 0; i < l; i++)
     fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
@@ -99,14 +99,14 @@ static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, Pets
 {
   KCycleStructure     *level = &kc->structure[l];
   const KCycleStencil *st    = KCycleStencilOf(level->A);
-  KCycleSweepFacts     facts = {st->box->dim, st->shape.ncoeffs, KCycleFewer(kc, l), kc->several,
-                                PETSC_FALSE,  PETSC_FALSE,       kc->broken,         PCKCycleSweepsAsked(kc)};
-  PC                   pc;
-  PetscBool            given;
+  KCycleSweepFacts facts = {st->box->dim, st->shape.ncoeffs, KCycleCoarseningRatio(kc, l), kc->revisits, PETSC_FALSE,
+                            PETSC_FALSE,  kc->cutlines,      PCKCycleSweepsAsked(kc)};
+  PC               pc;
+  PetscBool        given;
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(GiveLines(kc, level, pc, &given));
+  PetscCall(SetLines(kc, level, pc, &given));
   facts.lines  = (PetscBool)(given && level->lines[0]);
   facts.planes = (PetscBool)(given && level->planes[0]);
   *sweeps      = KCyclePolicySweeps(&facts);
@@ -167,8 +167,8 @@ static PetscErrorCode RenewSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, const
 }
 
 /* Smoothers of PCRELAX get to know how the level is coarsened, for the clusters that they leave to the coarser grid.
-   Not where points that were coupled to nobody have tiny couplings there, the only ones of many a cluster */
-static PetscErrorCode GiveCoarsening(const PC_KCycle *kc, PetscInt l, KSP smoother)
+   Not where points that were isolated have tiny couplings there, the only ones of many a cluster */
+static PetscErrorCode SetCoarsening(const PC_KCycle *kc, PetscInt l, KSP smoother)
 {
   const KCycleStructure *level   = &kc->structure[l];
   const PetscInt         none[3] = {0, 0, 0};
@@ -177,7 +177,7 @@ static PetscErrorCode GiveCoarsening(const PC_KCycle *kc, PetscInt l, KSP smooth
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(PCRelaxSetCoarsened(pc, filled ? none : level->factor, level->origin, KCycleFewer(kc, l)));
+  PetscCall(PCRelaxSetCoarsened(pc, filled ? none : level->factor, level->origin, KCycleCoarseningRatio(kc, l)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,7 +199,7 @@ PetscErrorCode PCKCycleSmoothersAreDistinct(PC pc, PetscBool *distinct)
 }
 
 /* Lines, sweeps and operators of the smoothers of level l, 0 being the finest */
-PetscErrorCode PCKCycleGiveSmoothers(PC pc, PetscInt l)
+PetscErrorCode PCKCycleSetSmoothers(PC pc, PetscInt l)
 {
   PC_KCycle       *kc        = KCycleOf(pc);
   KCycleStructure *level     = &kc->structure[l];
@@ -214,7 +214,7 @@ PetscErrorCode PCKCycleGiveSmoothers(PC pc, PetscInt l)
     PetscCall(PCKCycleNumberSolver(pc, solver[i], number + kc->gathered.below, KCycleLevelIsTheirs(kc, number)));
     if (!kc->ready) PetscCall(ChooseSmoother(kc, l, solver[i], &choice[i], &level->sweeps[i]));
     else if (choice[i].chose) PetscCall(RenewSweeps(kc, l, solver[i], &choice[i], &level->sweeps[i]));
-    PetscCall(GiveCoarsening(kc, l, solver[i]));
+    PetscCall(SetCoarsening(kc, l, solver[i]));
     PetscCall(KSPSetOperators(solver[i], level->A, level->A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -18,8 +18,8 @@ PetscErrorCode PCKCycleModelReset(PC_KCycle *kc)
   for (PetscInt l = 0; l < kc->nlevels; l++) /* an error may have left clocks running */
     kc->level[l].timer.seconds[0] = kc->level[l].timer.seconds[1] = NULL;
   PetscCall(PetscFree(timing->samples));
-  timing->ready = timing->described = timing->at_rest = PETSC_FALSE;
-  timing->compared                                    = 0;
+  timing->ready = timing->described = timing->paused = PETSC_FALSE;
+  timing->compared                                   = 0;
   timing->measured = timing->predicted = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,12 +139,12 @@ static PetscErrorCode Describe(PC pc, KCycleModel *model)
 }
 
 /* Cycles that are run to learn something do not count among the calls, here and on fewer processes */
-PetscErrorCode PCKCycleModelRest(PC pc, PetscBool rest)
+PetscErrorCode PCKCycleModelPause(PC pc, PetscBool rest)
 {
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  kc->timing.at_rest = rest;
+  kc->timing.paused = rest;
   for (PetscInt l = 0; l < kc->nlevels; l++) {
     KCycleLevel *level = &kc->level[l];
 
@@ -153,8 +153,8 @@ PetscErrorCode PCKCycleModelRest(PC pc, PetscBool rest)
     if (rest) level->traffic_kept = level->traffic;
     else level->traffic = level->traffic_kept;
   }
-  PetscCall(PCKCycleProfileRest(kc, rest));
-  if (kc->gathered.pc) PetscCall(PCKCycleModelRest(kc->gathered.pc, rest));
+  PetscCall(PCKCycleProfilePause(kc, rest));
+  if (kc->gathered.pc) PetscCall(PCKCycleModelPause(kc->gathered.pc, rest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -177,8 +177,8 @@ static PetscErrorCode SetClocks(PC pc, PetscBool on)
 }
 
 /*
-  Medians of the visits, and of these the mean over the processes, which wait for each other. On the level that goes on
-  on fewer processes that is the way there and back, which those who go on know; seconds: finest level first
+  Medians of the visits, and of these the mean over the processes, which wait for each other. On the level that is
+  agglomerated that is the time of the copies, which the processes that go on know; seconds: finest level first
 */
 static PetscErrorCode ReadClocks(PC pc, PetscReal seconds[])
 {
@@ -260,12 +260,12 @@ static PetscErrorCode Calibrate(PC pc, KCycleModel *model)
   PetscCall(PCKCycleFillWithNoise(pc, x));
   PetscCall(MatMult(pc->pmat, x, b));
   PetscCall(PetscMalloc1(2 * model->nlevels, &seconds));
-  PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
+  PetscCall(PCKCycleModelPause(pc, PETSC_TRUE));
   PetscCall(TimeCycles(pc, b, x, &kc->timing.cycles, &median));
   kc->timing.cycles *= Timed.cycles;
   PetscCall(ReadClocks(pc, seconds));
   PetscCall(SetClocks(pc, PETSC_FALSE));
-  PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));
+  PetscCall(PCKCycleModelPause(pc, PETSC_FALSE));
   for (PetscInt i = 0; i < 2 * model->nlevels; i++) model->level[i / 2].seconds[i % 2] = seconds[i];
   KCycleModelAdd(model, &Timed, &sum);
   model->outside = PetscMax(0, median - sum.seconds);
@@ -295,7 +295,7 @@ void PCKCycleModelCompare(PC_KCycle *kc, const KCycleVisit *visit, PetscReal sec
   KCycleTiming  *timing = &kc->timing;
   KCycleModelSum sum    = {0};
 
-  if (!timing->ready || timing->at_rest || kc->failure[0] || !visit->cycles) return;
+  if (!timing->ready || timing->paused || kc->failure[0] || !visit->cycles) return;
   KCycleModelAdd(&timing->model, visit, &sum);
   timing->compared += visit->cycles;
   timing->measured += seconds;

@@ -259,7 +259,7 @@ static PetscErrorCode CheckStencil(PC pc)
   kc->scale = scan->scale;
   PetscCall(ChooseKernel(pc, scan->sums, &nullspace));
   if (scan->sums < KCYCLE_ROUNDING) PetscCall(StencilKernelIsConstant(A, nullspace, &kc->kernel_constant));
-  if (scan->empty < PETSC_INT_MAX) PetscCall(PCKCycleHoldEmptyRows(pc));
+  if (scan->empty < PETSC_INT_MAX) PetscCall(PCKCyclePinEmptyRows(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

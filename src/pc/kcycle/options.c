@@ -133,8 +133,9 @@ static PetscErrorCode ReadLevels(PC pc, KCycleOptionItems PetscOptionsObject)
                              "PCKCycleSetInterpolation", PCKCycleInterpolationTypes, (PetscEnum)kc->interpolation,
                              &value, &flg));
   if (flg) PetscCall(PCKCycleSetInterpolation(pc, (PCKCycleInterpolationType)value));
+  PetscCall(PetscStrncpy(directions, kc->semicoarsen, sizeof(directions)));
   PetscCall(PetscOptionsString("-pc_kcycle_semicoarsen", "Directions to coarsen: auto, x, y, z, xy, ...",
-                               "PCKCycleSetSemicoarsen", kc->semicoarsen, directions, sizeof(directions), &flg));
+                               "PCKCycleSetSemicoarsen", directions, directions, sizeof(directions), &flg));
   if (flg) PetscCall(PCKCycleSetSemicoarsen(pc, directions));
   PetscCall(PetscOptionsEnum("-pc_kcycle_anisotropy", "Lines or planes are relaxed where points do not do",
                              "PCKCycleSetAnisotropy", PCKCycleAnisotropyTypes, (PetscEnum)kc->anisotropy, &value,

@@ -59,10 +59,10 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
   if (!kc->gathered.ours) PetscCall(KCycleCoarsestMakeConsistent(lv, b));
   PetscCall(VecGetArray(b, &a));
   PetscCall(VecGetArray(to, &x));
-  rests = kc->timing.at_rest;
-  if (!rests) PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
+  rests = kc->timing.paused;
+  if (!rests) PetscCall(PCKCycleModelPause(pc, PETSC_TRUE));
   PetscCall(PCKCycleSolveCoarsest(pc, &visit, a, x));
-  if (!rests) PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));
+  if (!rests) PetscCall(PCKCycleModelPause(pc, PETSC_FALSE));
   PetscCall(VecRestoreArray(to, &x));
   PetscCall(VecRestoreArray(b, &a));
   PetscCall(VecNorm(to, NORM_INFINITY, &most));

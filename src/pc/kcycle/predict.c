@@ -137,8 +137,8 @@ PetscErrorCode PCKCyclePredictBegin(PC pc, KSP ksp)
   if (!kc->ready || kc->finer.exists || (!predict->sweeps && !predict->file)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &alone));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPKCG, &predict->kcg));
-  if (!predict->ready || alone != predict->alone || (predict->n && predict->single == kc->engine->borrows)) {
-    predict->alone = alone;
+  if (!predict->ready || alone != predict->richardson || (predict->n && predict->single == kc->engine->borrows)) {
+    predict->richardson = alone;
     if (!predict->ready || !predict->n || predict->single == kc->engine->borrows) PetscCall(PCKCyclePredictSetUp(pc));
     else if (predict->sweeps == PC_KCYCLE_SWEEPS_AUTO) {
       PetscCall(Use(pc, predict->forecast[PCKCycleForecastBest(kc)].nu));
@@ -244,7 +244,7 @@ PetscErrorCode PCKCyclePredictView(PC pc, PetscViewer viewer)
                                      automatic ? "sweeps are the usual ones, " : "", predict->why));
   if (!predict->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "    predicted for %s, by the analysis of %d levels and %s\n",
-                                   predict->alone ? "KSPRICHARDSON" : "a Krylov method", predict->analysed.nlevels,
+                                   predict->richardson ? "KSPRICHARDSON" : "a Krylov method", predict->analysed.nlevels,
                                    predict->timed ? predict->file : "ratios of no machine"));
   for (PetscInt i = 0; i < predict->n; i++) PetscCall(ViewForecast(kc, &predict->forecast[i], viewer));
   PetscCall(ViewMeasured(predict, viewer));

@@ -33,7 +33,7 @@ static PetscErrorCode StandIn(PC pc, Mat *stencil)
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &source));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
   if (source != kc->source || state != kc->source_state) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->found.pads) PetscCall(PCKCyclePadsGetOperator(pc, stencil));
+  if (kc->found.ghostrows) PetscCall(PCKCycleGhostRowsGetOperator(pc, stencil));
   else *stencil = kc->plain ? kc->plain : kc->structure[0].A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,7 +162,7 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
     PetscUseTypeMethod(ksp, solve);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCKCyclePadsGive(kc, ksp));
+  PetscCall(PCKCycleGhostRowsSetOperator(kc, ksp));
   PetscCall(PetscObjectReference((PetscObject)A)); /* the program may set other operators in a monitor */
   PetscCall(Enter(A, stencil));
   ierr = (*solve)(ksp);

@@ -35,13 +35,13 @@ PetscErrorCode PCKCycleProfileReset(PC_KCycle *kc)
 PetscErrorCode PCKCycleProfileFollow(PC_KCycle *kc)
 {
   PetscFunctionBegin;
-  kc->profiling.on = (PetscBool)(kc->profiling.wanted && !kc->timing.at_rest);
+  kc->profiling.on = (PetscBool)(kc->profiling.wanted && !kc->timing.paused);
   for (PetscInt l = 0; l < kc->nlevels; l++) kc->level[l].profile.on = kc->profiling.on;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Set-up makes levels anew: what is known of them stays */
-PetscErrorCode PCKCycleProfileRest(PC_KCycle *kc, PetscBool rest)
+PetscErrorCode PCKCycleProfilePause(PC_KCycle *kc, PetscBool rest)
 {
   PetscFunctionBegin;
   for (PetscInt l = 0; l < kc->nlevels && kc->profiling.wanted; l++) {
@@ -65,7 +65,7 @@ void PCKCycleProfileStop(PC_KCycle *kc, PetscInt cycles)
   kc->profiling.cycles += cycles;
 }
 
-/* Those of this process, by the number of the level. Levels that go on on fewer processes have what they do there, and
+/* Those of this process, by the number of the level. Levels that are agglomerated have what they do there, and
    the one that ends here the way to them */
 static PetscErrorCode AddRows(PC pc, Row (*rows)[KCYCLE_NUM_ROWS])
 {

@@ -185,7 +185,7 @@ static PetscErrorCode GetKernel(PC pc, Vec b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where points that are coupled to nobody have tiny couplings on coarser grids, these hold closed parts there that
+/* Where isolated points have tiny couplings on coarser grids, these hold closed parts there that
    nothing holds here, but for a factor that makes rounding large */
 PetscErrorCode PCKCycleFindClosed(PC pc)
 {
@@ -195,7 +195,7 @@ PetscErrorCode PCKCycleFindClosed(PC pc)
   PetscFunctionBegin;
   kc->always = PETSC_FALSE;
   if (!kc->use_structure || kc->finer.exists || !kc->structure[0].P || !MatStencilTransferFilled(kc->structure[0].P) ||
-      kc->found.pads)
+      kc->found.ghostrows)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleClosedFind(pc, &closed));
   kc->always  = (PetscBool)(closed.n > 1 || (closed.n && closed.others));
@@ -247,7 +247,7 @@ static PetscErrorCode AsksForKernel(PC pc, KSP ksp, PetscBool *asks)
   PetscCall(MatGetTransposeNullSpace(pc->mat, &left));
   *asks = (PetscBool)(!left && !preonly && pc->mat == pc->pmat && (kc->kernel != KCYCLE_REGULAR || kc->nclosed));
   /* rows of vectors are others than those of the grid */
-  if (kc->found.pads && (kc->d || kc->nclosed || !kc->kernel_constant)) *asks = PETSC_FALSE;
+  if (kc->found.ghostrows && (kc->d || kc->nclosed || !kc->kernel_constant)) *asks = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -33,7 +33,7 @@ PetscErrorCode PCKCycleSolveCoarsest(PC pc, const KCycleVisit *visit, const Pets
     PetscCall(PetscArraycpy(a, x, n));
     PetscCall(VecRestoreArrayWrite(lv->x, &a));
   }
-  if (kc->gathered.ours) PetscCall(PCKCycleGoOn(pc, visit, lv->b, lv->x));
+  if (kc->gathered.ours) PetscCall(PCKCycleGatheredVisit(pc, visit, lv->b, lv->x));
   else {
     PetscCall(visit->transpose ? KSPSolveTranspose(lv->smoothd, lv->b, lv->x) : KSPSolve(lv->smoothd, lv->b, lv->x));
     PetscCall(KSPCheckSolve(lv->smoothd, pc, lv->x));
@@ -51,7 +51,7 @@ static PetscErrorCode SolveCoarsest(void *ctx, const KCycleVisit *visit, const P
 }
 
 /* Levels on the host go on with the visit of those on a device */
-static PetscErrorCode GoOnOnHost(void *ctx, const KCycleVisit *visit, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode VisitHost(void *ctx, const KCycleVisit *visit, const PetscScalar *b, PetscScalar *x)
 {
   PC_KCycle *kc  = KCycleOf(((Solve *)ctx)->pc);
   KCycleRun  run = {0};
@@ -179,18 +179,18 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
 
   run->continues = (PetscBool)(kc->coarse_continues || kc->gathered.ours || kc->split.level);
   run->ctx       = solve;
-  run->coarsest  = kc->split.level ? GoOnOnHost : SolveCoarsest;
+  run->coarsest  = kc->split.level ? VisitHost : SolveCoarsest;
   KCycleCall(PCKCycleGraphIsUsed(pc, &run->replays));
   KCycleCall(Renew(pc, kc));
   if (mg->stageApply) KCycleCall(PetscLogStagePush(mg->stageApply));
   KCycleCall(GetArrays(pc, kc, run));
-  if (run->visit.full) KCycleCall(PCKCycleFMGLendRhs(kc, PETSC_TRUE));
+  if (run->visit.full) KCycleCall(PCKCycleFMGUseRhs(kc, PETSC_TRUE));
   if (run->visit.full) KCycleCall(PCKCycleFMGWatch(pc, run));
   if (run->watched) run->monitor = See;
   PCKCycleProfileStart(kc);
   ierr = kc->at == KCYCLE_MEMORY_DEVICE ? PCKCyclePlaceRun(kc, run, b, x) : RunOnHost(kc, run, b, x);
   PCKCycleProfileStop(kc, run->visit.full ? 1 : run->visit.cycles);
-  if (run->visit.full) KCycleCall(PCKCycleFMGLendRhs(kc, PETSC_FALSE));
+  if (run->visit.full) KCycleCall(PCKCycleFMGUseRhs(kc, PETSC_FALSE));
   KCycleCall(RestoreArrays(pc, kc, run));
   if (mg->stageApply) KCycleCall(PetscLogStagePop());
   KCycleCall(ierr);
@@ -226,7 +226,7 @@ PetscErrorCode PCKCycleEngineApply(PC pc, const KCycleVisit *visit, Vec b, Vec x
 }
 
 /* As a preconditioner, on arrays of a device. Nothing is recorded by itself: the caller may be doing so */
-PetscErrorCode PCKCycleEngineApplyThere(PC pc, const PetscScalar *b, PetscScalar *x)
+PetscErrorCode PCKCycleEngineApplyCopy(PC pc, const PetscScalar *b, PetscScalar *x)
 {
   PC_KCycle *kc    = KCycleOf(pc);
   Solve      solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
@@ -236,7 +236,7 @@ PetscErrorCode PCKCycleEngineApplyThere(PC pc, const PetscScalar *b, PetscScalar
   run.continues = (PetscBool)(kc->coarse_continues || kc->gathered.ours);
   run.ctx       = &solve;
   run.coarsest  = SolveCoarsest;
-  KCycleCall((*kc->engine->run)(kc->there.levels, &run, b, x));
+  KCycleCall((*kc->engine->run)(kc->devicecopy.levels, &run, b, x));
   return PETSC_SUCCESS;
 }
 

@@ -239,9 +239,9 @@ static PetscErrorCode FinishCycle(PC pc)
     PetscCall(PetscCalloc2(kc->nlevels, &kc->level, kc->nlevels, &kc->calls));
     PetscCall(PCKCycleProfileReset(kc));
   } else {
-    PetscCall(PCKCycleProfileRest(kc, PETSC_TRUE));
+    PetscCall(PCKCycleProfilePause(kc, PETSC_TRUE));
     PetscCall(PetscArrayzero(kc->level, kc->nlevels));
-    PetscCall(PCKCycleProfileRest(kc, PETSC_FALSE));
+    PetscCall(PCKCycleProfilePause(kc, PETSC_FALSE));
   }
   if (mg->stageApply) PetscCall(LogLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -366,7 +366,7 @@ static PetscErrorCode SetUpInherited(PC pc)
   char           levels[64] = "";
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleCoordinatesGive(pc));
+  PetscCall(PCKCycleCoordinatesPass(pc));
   /* PCGAMG would have PCMG read them again, also where it has made fewer */
   if (kc->gamg) PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels));
   if (kc->gamg) PetscCall(PCKCycleCoarseBeforeGAMG(pc));
@@ -442,9 +442,9 @@ static PetscErrorCode SetUpOnce(PC pc)
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleCopyLend(pc));
+  PetscCall(PCKCycleCopyInstall(pc));
   ierr = SetUp(pc);
-  PetscCall(PCKCycleCopyReturn(pc));
+  PetscCall(PCKCycleCopyRemove(pc));
   PetscCall(PCKCycleSolversKeep(pc));
   if (ierr) pc->setupcalled = PETSC_FALSE;
   PetscCall(ierr);

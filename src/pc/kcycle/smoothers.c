@@ -160,7 +160,7 @@ static PetscErrorCode Give(KSP smoother)
 }
 
 /* Before a transposed cycle: smoothers that are PCSOR get a transpose */
-PetscErrorCode PCKCycleSORGiveTranspose(PC pc)
+PetscErrorCode PCKCycleSORAddTranspose(PC pc)
 {
   PC_MG *mg = (PC_MG *)pc->data;
 

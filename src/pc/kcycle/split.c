@@ -83,9 +83,9 @@ PetscErrorCode PCKCycleSplitSetUp(PC pc)
   PetscCall(MatCreateVecs(pc->pmat, &x, &b));
   PetscCall(PCKCycleFillWithNoise(pc, x));
   PetscCall(MatMult(pc->pmat, x, b)); /* a right side that a singular operator has a solution for, and not zero */
-  PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
+  PetscCall(PCKCycleModelPause(pc, PETSC_TRUE));
   PetscCall(Try(pc, b, x));
-  PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));
+  PetscCall(PCKCycleModelPause(pc, PETSC_FALSE));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   kc->split.chosen = PETSC_TRUE;

@@ -29,7 +29,7 @@ PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
   PetscCall(MatDestroy(&kc->coarsest));
   for (int i = 0; i < 2; i++) {
     PetscCall(VecDestroy(&kc->host[i]));
-    PetscCall(VecDestroy(&kc->gathered.there[i]));
+    PetscCall(VecDestroy(&kc->gathered.vec[i]));
   }
   PCKCycleGatheredForget(kc);
   kc->nstructured = 0;
@@ -120,7 +120,7 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
   }
   PetscCall(ForgetCoarsestGrid(pc));
   if (kc->apart.use && mg->levels && !kc->choice[0][0].theirs[KCYCLE_ASPECT_PC])
-    PetscCall(PCKCycleUnknownsTake(pc, mg->levels[0]->smoothd));
+    PetscCall(PCKCycleUnknownsRemove(pc, mg->levels[0]->smoothd));
   PetscCall(PCKCycleStructuredReset(kc));
   PetscCall((*kc->base.reset)(pc));
   PetscCall(PCKCycleSolversKeep(pc));
@@ -129,7 +129,7 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
 }
 
 /* PCMG is given coarse operators from now on; what it was to do for them returns with PCKCycleStructuredDrop() */
-PetscErrorCode PCKCycleGiveOperators(PC pc)
+PetscErrorCode PCKCycleMakeOperators(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc = KCycleOf(pc);
@@ -253,7 +253,7 @@ static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   moved = (PetscBool)(kc->found.moved && pc->dm == kc->found.dm);
-  if (moved && !kc->found.pads) PetscCall(PCKCyclePadsCreate(pc->pmat, pc->dm, &kc->found));
+  if (moved && !kc->found.ghostrows) PetscCall(PCKCycleGhostRowsCreate(pc->pmat, pc->dm, &kc->found));
   PetscCall(MatStencilFromAIJ(pc->pmat, pc->dm, kc->finer.flat, moved, renew ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX,
                               &fine->A, &fits));
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &kc->source));
@@ -332,7 +332,7 @@ static PetscErrorCode BuildStructure(PC pc, PetscInt most)
 }
 
 /* The coarsest operator goes to PETSc's solvers as an ordinary matrix, with its grid */
-static PetscErrorCode GiveCoarsest(PC pc, const KCycleStructure *level)
+static PetscErrorCode SetCoarsest(PC pc, const KCycleStructure *level)
 {
   PC_MG     *mg     = (PC_MG *)pc->data;
   KSP        coarse = mg->levels[0]->smoothd;
@@ -364,7 +364,7 @@ static PetscErrorCode ShowVectors(PC_KCycle *kc, KSP ksp)
 }
 
 /*
-  The finest level works on the host, on vectors that borrow the arrays of the solver's right side and solution, which
+  The finest level works on the host, on vectors that use the arrays of the solver's right side and solution, which
   may be on a device. Its smoothers and PCMG see them before they make theirs (KSPCreateVecs()), and do not take such as
   the grid makes
 */
@@ -389,21 +389,21 @@ static PetscErrorCode CreateHostVectors(PC pc)
 }
 
 /* Hands operators, interpolations and smoothers to PCMG, whose finest level is the last */
-static PetscErrorCode GiveLevels(PC pc)
+static PetscErrorCode SetLevels(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleGiveOperators(pc));
+  PetscCall(PCKCycleMakeOperators(pc));
   PetscCall(CreateHostVectors(pc));
-  PetscCall(GiveCoarsest(pc, &kc->structure[kc->nstructured - 1]));
+  PetscCall(SetCoarsest(pc, &kc->structure[kc->nstructured - 1]));
   PCKCycleChooseKappa(kc, "");
   for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
     const PetscInt   number = kc->nstructured - 1 - l;
     KCycleStructure *level  = &kc->structure[l];
 
     PetscCall(PCMGSetInterpolation(pc, number, level->P));
-    PetscCall(PCKCycleGiveSmoothers(pc, l));
+    PetscCall(PCKCycleSetSmoothers(pc, l));
     if (l == 0) PCKCycleChooseKappa(kc, level->planes);
   }
   PetscCall(PCKCycleGatheredFollow(pc));
@@ -447,6 +447,6 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   PetscCall(LeaveToDM(pc, wanted));
   if (!kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleUseLevels(pc, kc->nstructured, wanted));
-  PetscCall(GiveLevels(pc));
+  PetscCall(SetLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -78,7 +78,7 @@ static PetscErrorCode AddUnknown(PC pc, PC split, PetscInt unknown, DM grid)
 
 /* The solver of the level below: the operator of all unknowns, in a sweep through them. That is symmetric where the
    operator is known to be */
-PetscErrorCode PCKCycleUnknownsGive(PC pc, KSP coarse)
+PetscErrorCode PCKCycleUnknownsInstall(PC pc, KSP coarse)
 {
   PC        split;
   PetscInt  dof;
@@ -101,7 +101,7 @@ PetscErrorCode PCKCycleUnknownsGive(PC pc, KSP coarse)
 }
 
 /* The coarsest solver is as PCMG makes it again */
-PetscErrorCode PCKCycleUnknownsTake(PC pc, KSP coarse)
+PetscErrorCode PCKCycleUnknownsRemove(PC pc, KSP coarse)
 {
   PC          split;
   PetscBool   is;
@@ -294,11 +294,11 @@ static PetscErrorCode Try(PC pc, PetscInt dof, PetscReal shrinks[], PetscReal *s
   PetscCall(PetscCalloc1(3 * dof * (KCYCLE_TRIAL + 1), &norms));
   PetscCall(PCKCycleGetKernel(pc, &kernel));
   PetscCall(FillUnknown(pc, -1, PETSC_FALSE, e));
-  PetscCall(PCKCycleModelRest(pc, PETSC_TRUE));
+  PetscCall(PCKCycleModelPause(pc, PETSC_TRUE));
   PetscCall(StopAtFailures(pc, PETSC_FALSE));
   PetscCall(Iterate(pc, dof, kernel, e, norms));
   PetscCall(StopAtFailures(pc, PETSC_TRUE));
-  PetscCall(PCKCycleModelRest(pc, PETSC_FALSE));
+  PetscCall(PCKCycleModelPause(pc, PETSC_FALSE));
   *slowest = 0;
   for (PetscInt u = 0; u < dof; u++) {
     const PetscReal start = norms[3 * u], first = norms[3 * (dof + u)], last = norms[3 * (dof * KCYCLE_TRIAL + u)];

@@ -307,7 +307,7 @@ static PetscErrorCode LogAnew(PC_MG *mg, PetscLogStage stage)
 }
 
 /* A coarsest solver that the program has changed is kept when its levels go */
-PetscErrorCode PCKCycleCoarseHold(PC pc)
+PetscErrorCode PCKCycleCoarseKeep(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc = KCycleOf(pc);
@@ -344,7 +344,7 @@ static PetscErrorCode ChangeLevels(PC pc, PetscInt nlevels, MPI_Comm *comms)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleSmoothersAreDistinct(pc, &distinct));
-  if (!kc->gamg) PetscCall(PCKCycleCoarseHold(pc));
+  if (!kc->gamg) PetscCall(PCKCycleCoarseKeep(pc));
   PetscCall(PCKCycleReplaceLevels(pc, nlevels, comms));
   if (before.cyclesperpcapply > 0) mg->cyclesperpcapply = before.cyclesperpcapply;
   mg->Nc = before.Nc;

@@ -228,8 +228,8 @@ static PetscErrorCode Attach(void *solver, const char *why[])
   PlaneSolver *p = (PlaneSolver *)solver;
 
   PetscFunctionBegin;
-  PetscUseMethod(p->pc, "PCKCycleAttachThere_C", (PC, const char *[]), (p->pc, why));
-  PetscCall(PetscObjectQueryFunction((PetscObject)p->pc, "PCKCycleApplyThere_C", &p->there));
+  PetscUseMethod(p->pc, "PCKCycleAttachDeviceCopy_C", (PC, const char *[]), (p->pc, why));
+  PetscCall(PetscObjectQueryFunction((PetscObject)p->pc, "PCKCycleApplyDeviceCopy_C", &p->there));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
