@@ -313,6 +313,11 @@ static PetscErrorCode LevelOperators(PoissonSolver *p)
 
 CALL(AdaptInterpolation, PCMGSetAdaptInterpolation(p->pc, PETSC_TRUE))
 
+static PetscErrorCode AdaptCR(PoissonSolver *p)
+{
+  return PCMGSetAdaptCR(p->pc, PETSC_TRUE);
+}
+
 static PetscErrorCode Getters(PoissonSolver *p)
 {
   PetscInt  n, m;
@@ -395,6 +400,10 @@ static const Call calls[] = {
     {"PCMGSetAdaptInterpolation()",
      AdaptInterpolation,
      {{"-pc_mg_adapt_interp_n", "-pc_mg_adapt_interp_n"}, {"-pc_mg_adapt_interp_n", "-pc_mg_adapt_interp_n"}},
+     PETSC_FALSE},
+    {"PCMGSetAdaptCR()",
+     AdaptCR,
+     {{"-pc_mg_adapt_cr", "-pc_mg_adapt_cr"}, {"-pc_mg_adapt_cr", "-pc_mg_adapt_cr"}},
      PETSC_FALSE},
     {"Get functions", Getters, {{NULL, NULL}, {NULL, NULL}}, PETSC_TRUE},
 };

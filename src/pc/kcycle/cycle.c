@@ -36,17 +36,6 @@ static PetscErrorCode Smooth(const KCycleObjects *c, PetscInt l, PetscBool behin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compatible relaxation (-pc_mg_adapt_cr), on a homogeneous problem from a random vector: how well a level smooths,
-   shown by the monitors of mg_levels_<l>_cr_ */
-static PetscErrorCode RelaxCompatibly(PC pc, PC_MG_Levels *lv)
-{
-  PetscFunctionBegin;
-  PetscCall(VecSetRandom(lv->crx, NULL));
-  PetscCall(KSPSolve(lv->cr, lv->crb, lv->crx));
-  PetscCall(KSPCheckSolve(lv->cr, pc, lv->crx));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* r <- b - A x */
 PetscErrorCode KCycleObjectsResidual(const KCycleObjects *c, PetscInt l)
 {
@@ -172,7 +161,6 @@ static PetscErrorCode Correct(const KCycleObjects *c, PetscInt l)
   if (factor != 1) KCycleLogged(c, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, Scale(c, l - 1, factor));
   KCycleLogged(c, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, Interpolate(c, l, PETSC_TRUE));
   KCycleLogged(c, l, KCYCLE_SMOOTH, KCYCLE_ROW_SMOOTH, Smooth(c, l, PETSC_TRUE, PETSC_FALSE));
-  if (c->kind == KCYCLE_VECTORS && c->levels[l]->cr) PetscCall(RelaxCompatibly(c->pc, c->levels[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -71,7 +71,6 @@ static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *l
   else if (lv->A != level->A) PetscCall(PetscSNPrintf(why, len, "it has another operator"));
   else if (!is || lv->interpolate != lv->restrct)
     PetscCall(PetscSNPrintf(why, len, "it has another interpolation or restriction"));
-  else if (lv->cr) PetscCall(PetscSNPrintf(why, len, "compatible relaxation is watched (-pc_mg_adapt_cr)"));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   parts->tr = KCycleTransferOf(lv->interpolate);
   PetscCall(TakeSmoother(lv->smoothd, lv->A, parts, 0, len, why));

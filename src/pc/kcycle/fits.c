@@ -127,31 +127,18 @@ PetscErrorCode PCKCycleCheckRatio(PC pc, size_t len, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are PCMG's levels to be adapted or measured by PCMG? */
-PetscErrorCode PCKCycleCheckAdapted(PC pc, size_t len, char why[])
-{
-  PetscBool adapt, cr;
-
-  PetscFunctionBegin;
-  why[0] = 0;
-  PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
-  PetscCall(PCMGGetAdaptCR(pc, &cr));
-  if (adapt) PetscCall(PetscSNPrintf(why, len, "interpolations are to be adapted"));
-  else if (cr) PetscCall(PetscSNPrintf(why, len, "-pc_mg_adapt_cr measures the levels of PCMG"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Why coarse operators cannot be made here, from the matrix that is preconditioned with, or nothing */
 PetscErrorCode PCKCycleCheckCoarse(PC pc, size_t len, char why[])
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  finest;
+  PetscBool  finest, adapt;
   Mat        P;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleCheckAdapted(pc, len, why));
-  if (!why[0] && pc->useAmat && pc->mat != pc->pmat) PetscCall(PetscSNPrintf(why, len, "-pc_use_amat"));
+  PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
+  if (adapt) PetscCall(PetscSNPrintf(why, len, "interpolations are to be adapted"));
+  else if (pc->useAmat && pc->mat != pc->pmat) PetscCall(PetscSNPrintf(why, len, "-pc_use_amat"));
   for (PetscInt l = 0; mg->levels && l < mg->nlevels - 1 && !why[0]; l++) {
     PetscBool set;
 

@@ -52,7 +52,6 @@ PETSC_INTERN PetscErrorCode PCKCycleCopyRemove(PC);
 /* fits.c */
 PETSC_INTERN PetscErrorCode PCKCycleCheckGrid(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCheckRatio(PC, size_t, char[]);
-PETSC_INTERN PetscErrorCode PCKCycleCheckAdapted(PC, size_t, char[]);
 PETSC_INTERN PetscErrorCode PCKCycleCheckCoarse(PC, size_t, char[]);
 
 /* findgrid.c */

@@ -55,11 +55,11 @@ static PetscErrorCode ChooseCoarseOperators(PC pc)
 static PetscErrorCode ForgetOldShape(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);
-  char       adapted[128];
+  PetscBool  adapt;
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleCheckAdapted(pc, sizeof(adapted), adapted));
-  if (!kc->ready || !KCycleMakesOperators(kc) || (pc->flag != DIFFERENT_NONZERO_PATTERN && !adapted[0]))
+  PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
+  if (!kc->ready || !KCycleMakesOperators(kc) || (pc->flag != DIFFERENT_NONZERO_PATTERN && !adapt))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(
       pc, "The pattern of the operator has changed, or interpolations are to be adapted: building levels anew\n"));

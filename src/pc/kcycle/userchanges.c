@@ -128,7 +128,7 @@ PetscErrorCode PCKCycleRefuseChanges(PC pc)
   PC_MG     *mg    = (PC_MG *)pc->data;
   PC_KCycle *kc    = KCycleOf(pc);
   MPI_Comm   comm  = PetscObjectComm((PetscObject)pc);
-  PetscBool  adapt = PETSC_FALSE;
+  PetscBool  adapt = PETSC_FALSE, cr;
 
   PetscFunctionBegin;
   PetscCall(TakeCycleType(pc));
@@ -136,6 +136,9 @@ PetscErrorCode PCKCycleRefuseChanges(PC pc)
   PetscCheck(!adapt || mg->Nc > 0 || mg->coarseSpaceType == PCMG_ADAPT_GDSW, comm, PETSC_ERR_ARG_WRONGSTATE,
              "PCMGSetAdaptInterpolation() needs the number of vectors that interpolations are adapted to: "
              "-pc_mg_adapt_interp_n");
+  PetscCall(PCMGGetAdaptCR(pc, &cr));
+  PetscCheck(!cr, comm, PETSC_ERR_SUP,
+             "-pc_mg_adapt_cr (PCMGSetAdaptCR()) has PCMG measure its levels: use it with -pc_type mg");
   for (PetscInt l = 0; kc->ready && mg->levels && l < kc->nlevels; l++) PetscCall(RefuseOthers(pc, l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
