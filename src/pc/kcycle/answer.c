@@ -89,13 +89,6 @@ PetscErrorCode PCKCycleCheckAnswer(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After each set-up */
-void PCKCycleAnswerForget(PC_KCycle *kc)
-{
-  kc->answer.due   = PETSC_TRUE;
-  kc->answer.wrong = PETSC_FALSE;
-}
-
 PetscErrorCode PCKCycleAnswerView(PC pc, PetscViewer viewer)
 {
   PC_KCycle *kc = KCycleOf(pc);

@@ -16,6 +16,7 @@ PETSC_INTERN PetscErrorCode PCKCycleReadInherited(PC);
 PETSC_INTERN PetscErrorCode PCKCycleHideLevels(PC, PetscBool, size_t, char[]);
 
 /* view.c */
+PETSC_INTERN PetscErrorCode KCycleMatSize(Mat, PetscLogDouble *entries, PetscLogDouble *bytes);
 PETSC_INTERN PetscErrorCode PCView_KCycle(PC, PetscViewer);
 
 /* setup.c */
@@ -226,7 +227,7 @@ PETSC_INTERN PetscErrorCode PCKCyclePlaceView(PC, PetscViewer);
 /* launches.c */
 PETSC_INTERN PetscErrorCode PCKCycleLaunchesView(PC, PetscViewer);
 PETSC_INTERN PetscErrorCode PCKCycleBlockSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleGraphIsUsed(PC, PetscBool *);
+PETSC_INTERN PetscErrorCode PCKCycleGraphObstacle(PC, const char *why[]);
 PETSC_INTERN const char    *PCKCycleFused(const PC_KCycle *, PetscInt);
 
 /* split.c */
@@ -272,7 +273,6 @@ PETSC_INTERN PetscErrorCode KCycleKSPUseStencil(KSP, PC);
 
 /* answer.c */
 PETSC_INTERN PetscErrorCode PCKCycleCheckAnswer(PC, KSP, Vec, Vec);
-PETSC_INTERN void           PCKCycleAnswerForget(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleAnswerView(PC, PetscViewer);
 
 /* fallback.c */

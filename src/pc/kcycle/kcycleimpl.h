@@ -29,6 +29,12 @@ typedef enum {
   KCYCLE_ZERO_ROW_SUMS, /* none attached, but the operator maps constants to zero */
 } KCycleKernel;
 
+/* As KSPRICHARDSON declares it */
+typedef struct {
+  PetscReal scale;
+  PetscBool selfscale;
+} KCycleRichardson;
+
 /* Why a level is agglomerated */
 typedef enum {
   KCYCLE_GATHERS_NOT,

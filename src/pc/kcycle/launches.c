@@ -19,25 +19,14 @@ static PetscErrorCode FindStepsObstacle(PC pc, const char *why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why cycles are launched kernel by kernel, or nothing */
-static PetscErrorCode FindGraphObstacle(PC pc, const char *why[])
+/* Why cycles are launched kernel by kernel, or nothing. For each run */
+PetscErrorCode PCKCycleGraphObstacle(PC pc, const char *why[])
 {
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
   PetscCall(FindStepsObstacle(pc, why));
   if (!kc->graph) *why = "-pc_kcycle_graph is off";
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* For each run */
-PetscErrorCode PCKCycleGraphIsUsed(PC pc, PetscBool *used)
-{
-  const char *why;
-
-  PetscFunctionBegin;
-  PetscCall(FindGraphObstacle(pc, &why));
-  *used = (PetscBool)(why == NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,7 +65,7 @@ static PetscErrorCode ViewGraph(PC pc, PetscViewer viewer)
   PetscInt          n;
 
   PetscFunctionBegin;
-  PetscCall(FindGraphObstacle(pc, &why));
+  PetscCall(PCKCycleGraphObstacle(pc, &why));
   PetscCall(PetscViewerASCIIPrintf(viewer, "    cycles %s%s\n",
                                    why ? "are launched kernel by kernel: " : "are recorded as CUDA graphs",
                                    why ? why : ""));

@@ -55,30 +55,17 @@ static PetscErrorCode DescribeArrays(const PC_KCycle *kc, PetscInt l, KCycleMode
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Entries(Mat A, PetscReal *entries)
-{
-  MatInfo   info;
-  PetscBool has = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  *entries = 0;
-  if (A) PetscCall(MatHasOperation(A, MATOP_GETINFO, &has));
-  if (!has) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
-  *entries = (PetscReal)info.nz_used;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A level of PCMG: an iteration is a product with the operator and an application of a preconditioner that costs as
    much. The coarsest level is one launch, and its operations are the entries of its operator */
 static PetscErrorCode DescribeSolvers(PC_MG_Levels *lv, PetscMPIInt size, KCycleModelLevel *level)
 {
-  PetscReal entries, transfer, sweeps = 0;
-  size_t    length;
+  PetscReal      sweeps = 0;
+  PetscLogDouble entries, transfer, bytes;
+  size_t         length;
 
   PetscFunctionBegin;
-  PetscCall(Entries(lv->A, &entries));
-  PetscCall(Entries(lv->interpolate, &transfer));
+  PetscCall(KCycleMatSize(lv->A, &entries, &bytes));
+  PetscCall(KCycleMatSize(lv->interpolate, &transfer, &bytes));
   for (int i = 0; i < (lv->level ? 2 : 1); i++) {
     const KSP ksp = i ? lv->smoothu : lv->smoothd;
     KSPType   type;
@@ -96,7 +83,7 @@ static PetscErrorCode DescribeSolvers(PC_MG_Levels *lv, PetscMPIInt size, KCycle
                             i ? "," : "", its, type, pctype));
   }
   level->launches   = lv->level ? 2 * sweeps + 3 : 1;
-  level->operations = lv->level ? (2 * sweeps + 1) * entries + 2 * transfer : entries;
+  level->operations = lv->level ? (2 * sweeps + 1) * (PetscReal)entries + 2 * (PetscReal)transfer : (PetscReal)entries;
   level->messages   = size > 1 ? level->launches : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -72,24 +72,18 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does the method compute its residuals from the solution, or as that changes? Then rounding in corrections does not
-   spoil them. KSPGMRES and others take the preconditioner for a linear function; KSPRICHARDSON iterates inside of the
-   cycle, in double precision alone */
-static PetscErrorCode IsTolerant(KSP ksp, PetscBool *tolerant)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, tolerant, KSPCG, KSPKCG, KSPFCG, KSPFGMRES, KSPGCR, ""));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The solver has shown itself */
+/*
+  The solver has shown itself. Does it compute its residuals from the solution, or as that changes? Then rounding in
+  corrections does not spoil them. KSPGMRES and others take the preconditioner for a linear function; KSPRICHARDSON
+  iterates inside of the cycle, in double precision alone
+*/
 PetscErrorCode PCKCyclePrecisionFollow(PC pc, KSP ksp)
 {
   PC_KCycle *kc = KCycleOf(pc);
   PetscBool  tolerant;
 
   PetscFunctionBegin;
-  PetscCall(IsTolerant(ksp, &tolerant));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &tolerant, KSPCG, KSPKCG, KSPFCG, KSPFGMRES, KSPGCR, ""));
   kc->followed = PETSC_TRUE;
   if (tolerant == kc->tolerant && !kc->waits) PetscFunctionReturn(PETSC_SUCCESS);
   kc->tolerant = tolerant;

@@ -175,12 +175,14 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   PC             pc = solve->pc;
   PC_MG         *mg = (PC_MG *)pc->data;
   PC_KCycle     *kc = KCycleOf(pc);
+  const char    *why;
   PetscErrorCode ierr;
 
   run->continues = (PetscBool)(kc->coarse_continues || kc->gathered.ours || kc->split.level);
   run->ctx       = solve;
   run->coarsest  = kc->split.level ? VisitHost : SolveCoarsest;
-  KCycleCall(PCKCycleGraphIsUsed(pc, &run->replays));
+  KCycleCall(PCKCycleGraphObstacle(pc, &why));
+  run->replays = (PetscBool)!why;
   KCycleCall(Renew(pc, kc));
   if (mg->stageApply) KCycleCall(PetscLogStagePush(mg->stageApply));
   KCycleCall(GetArrays(pc, kc, run));

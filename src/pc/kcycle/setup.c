@@ -468,7 +468,8 @@ PetscErrorCode PCSetUp_KCycle(PC pc)
     PetscCall(SetUpOnce(pc));
     PetscCall(PCKCycleUnknownsJudge(pc, &again));
   }
-  PCKCycleAnswerForget(kc);
+  kc->answer.due   = PETSC_TRUE;
+  kc->answer.wrong = PETSC_FALSE;
   PetscCall(PCKCyclePredictSetUp(pc));
   PetscCall(PCKCycleModelChanged(pc));
   PetscCall(PCKCycleModelSetUp(pc));

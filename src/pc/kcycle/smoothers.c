@@ -178,16 +178,10 @@ PetscErrorCode PCKCycleSORAddTranspose(PC pc)
   norm, damped, with another preconditioner.
 */
 
-/* As KSPRICHARDSON declares it */
-typedef struct {
-  PetscReal scale;
-  PetscBool selfscale;
-} Richardson;
-
 /* Are the iterations of a smoother sweeps of its PC, and nothing else? */
 PetscErrorCode KCycleKSPOnlySweeps(KSP ksp, PetscBool *only)
 {
-  const Richardson *richardson = (Richardson *)ksp->data;
+  const KCycleRichardson *richardson = (KCycleRichardson *)ksp->data;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, only));

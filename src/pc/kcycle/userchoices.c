@@ -5,12 +5,7 @@
 #include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 
-/* As KSPRICHARDSON, KSPCHEBYSHEV and PCREDUNDANT declare it, the latter two at their beginning */
-typedef struct {
-  PetscReal scale;
-  PetscBool selfscale;
-} Richardson;
-
+/* As KSPCHEBYSHEV and PCREDUNDANT declare it, at their beginning */
 typedef struct {
   PetscReal emin, emax; /* that were given */
 } Chebyshev;
@@ -52,8 +47,8 @@ static PetscErrorCode AddKSP(KCycleDigest *digest, KSP ksp)
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
   if (richardson) {
-    AddReal(digest, ((Richardson *)ksp->data)->scale);
-    AddInt(digest, ((Richardson *)ksp->data)->selfscale);
+    AddReal(digest, ((KCycleRichardson *)ksp->data)->scale);
+    AddInt(digest, ((KCycleRichardson *)ksp->data)->selfscale);
   }
   if (!chebyshev) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPChebyshevEstEigGetKSP(ksp, &estimates));

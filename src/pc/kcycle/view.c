@@ -7,7 +7,7 @@
 
 /* Bytes of a matrix over all processes: what a stencil says it takes, else entries with their columns; 0 where the
    type does not say how many it stores */
-static PetscErrorCode MatrixSize(Mat A, PetscLogDouble *entries, PetscLogDouble *bytes)
+PetscErrorCode KCycleMatSize(Mat A, PetscLogDouble *entries, PetscLogDouble *bytes)
 {
   MatInfo   info;
   PetscInt  rows;
@@ -36,9 +36,9 @@ static PetscErrorCode LevelSize(PC_MG_Levels *lv, PetscInt *rows, PetscLogDouble
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(lv->A, rows, NULL));
-  PetscCall(MatrixSize(lv->A, entries, bytes));
-  PetscCall(MatrixSize(lv->interpolate, &ignored, &interpolation));
-  if (lv->restrct != lv->interpolate) PetscCall(MatrixSize(lv->restrct, &ignored, &restriction));
+  PetscCall(KCycleMatSize(lv->A, entries, bytes));
+  PetscCall(KCycleMatSize(lv->interpolate, &ignored, &interpolation));
+  if (lv->restrct != lv->interpolate) PetscCall(KCycleMatSize(lv->restrct, &ignored, &restriction));
   *bytes += interpolation + restriction + 3 * *rows * (PetscLogDouble)sizeof(PetscScalar);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
