@@ -1,9 +1,10 @@
 /*
-  What setters of enumerated choices ask.
+  What Set and Get functions of a type of preconditioners ask.
 */
 #pragma once
 
 #include <petsckcycle/private/compat.h>
+#include <petsc/private/pcimpl.h>
 
 /* names: of the values, and behind them that of their type, its prefix and NULL, as PETSc has them */
 static inline PetscErrorCode KCycleCheckChoice(PC pc, const char *const names[], int value)
@@ -16,3 +17,25 @@ static inline PetscErrorCode KCycleCheckChoice(PC pc, const char *const names[],
              "No value of %s has the number %d: they are numbered from 0 to %d", names[n - 2], value, n - 3);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* data.c: the data of a preconditioner, or NULL if it is of another type; or an error */
+PETSC_INTERN PetscErrorCode KCyclePCQuery(PC, PCType, void *data);
+PETSC_INTERN PetscErrorCode KCyclePCRequire(PC, PCType, void *data);
+
+/* Set functions ignore a preconditioner of another type; another value than before asks for a new set-up */
+#define KC_PC_SET(pc, type, Data, member, value)                              \
+  do {                                                                        \
+    Data *kcdata_;                                                            \
+                                                                              \
+    PetscCall(KCyclePCQuery(pc, type, &kcdata_));                             \
+    if (kcdata_ && kcdata_->member != (value)) pc->setupcalled = PETSC_FALSE; \
+    if (kcdata_) kcdata_->member = (value);                                   \
+  } while (0)
+
+#define KC_PC_GET(pc, type, Data, member, value)    \
+  do {                                              \
+    Data *kcdata_;                                  \
+                                                    \
+    PetscCall(KCyclePCRequire(pc, type, &kcdata_)); \
+    *(value) = kcdata_->member;                     \
+  } while (0)

@@ -429,7 +429,6 @@ static PetscErrorCode PCDestroy_DeflSub(PC pc)
   PetscCall(VecDestroy(&ds->coefficient));
   PetscCall(PetscViewerDestroy(&ds->viewer));
   PetscCall(PetscFree(ds->given));
-  PetscCall(PCDeflSubCompose(pc, PETSC_FALSE));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -507,6 +506,5 @@ PetscErrorCode PCCreate_DeflSub(PC pc)
   pc->ops->destroy        = PCDestroy_DeflSub;
   pc->ops->view           = PCView_DeflSub;
   PetscCall(RegisterEvents());
-  PetscCall(PCDeflSubCompose(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

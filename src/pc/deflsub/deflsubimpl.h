@@ -129,10 +129,6 @@ PETSC_INTERN PetscErrorCode PCDeflSubCutInterface(PC, KCycleRows *, const KCycle
 /* dsoptions.c: functions and options */
 PETSC_INTERN PetscErrorCode PCSetFromOptions_DeflSub(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCDeflSubShowLabels(PC);
-PETSC_INTERN PetscErrorCode PCDeflSubCompose(PC, PetscBool);
-
-/* dsaccess.c: labels, solvers, operators */
-PETSC_INTERN PetscErrorCode PCDeflSubComposeAccess(PC, PetscBool);
 
 /* dsview.c */
 PETSC_INTERN PetscErrorCode PCView_DeflSub(PC, PetscViewer);

@@ -3,10 +3,12 @@
 */
 #include "deflsubimpl.h"
 
-static PetscErrorCode RequireSetUp(PC pc)
+/* The data of a PCDEFLSUB that is set up */
+static PetscErrorCode GetSetUp(PC pc, PC_DeflSub **ds)
 {
   PetscFunctionBegin;
-  PetscCheck(((PC_DeflSub *)pc->data)->E, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCall(KCyclePCRequire(pc, PCDEFLSUB, ds));
+  PetscCheck((*ds)->E, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "PCDEFLSUB has no subdomains yet: call PCSetUp() or KSPSetUp() first");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -22,34 +24,6 @@ static PetscErrorCode TakeLabels(PC pc, PetscInt n, PetscInt *labels)
   ds->ngiven      = n;
   ds->type        = PC_DEFLSUB_USER;
   pc->setupcalled = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubSetLabels_DeflSub(PC pc, Vec labels)
-{
-  MPI_Comm           comm = PetscObjectComm((PetscObject)pc);
-  const PetscScalar *values;
-  PetscInt          *copy, n, start, wrong = PETSC_INT_MAX, first;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(labels, &n));
-  PetscCall(VecGetOwnershipRange(labels, &start, NULL));
-  PetscCall(PetscMalloc1(n, &copy));
-  PetscCall(VecGetArrayRead(labels, &values));
-  for (PetscInt i = 0; i < n; i++) {
-    const PetscReal value = PetscRealPart(values[i]);
-
-    if (value != PetscFloorReal(value) || PetscAbsReal(value) >= (PetscReal)PETSC_INT_MAX ||
-        PetscImaginaryPart(values[i]) != 0)
-      wrong = PetscMin(wrong, start + i);
-    else copy[i] = (PetscInt)value;
-  }
-  PetscCall(VecRestoreArrayRead(labels, &values));
-  PetscCallMPI(MPI_Allreduce(&wrong, &first, 1, MPIU_INT, MPI_MIN, comm));
-  if (first < PETSC_INT_MAX) PetscCall(PetscFree(copy));
-  PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "The label of unknown %" PetscInt_FMT " is no integer", first);
-  PetscCall(TakeLabels(pc, n, copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,26 +47,34 @@ static PetscErrorCode PCDeflSubSetLabels_DeflSub(PC pc, Vec labels)
 @*/
 PetscErrorCode PCDeflSubSetLabels(PC pc, Vec labels)
 {
+  PC_DeflSub        *ds;
+  MPI_Comm           comm = PetscObjectComm((PetscObject)pc);
+  const PetscScalar *values;
+  PetscInt          *copy, n, start, wrong = PETSC_INT_MAX, first;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidHeaderSpecific(labels, VEC_CLASSID, 2);
-  PetscTryMethod(pc, "PCDeflSubSetLabels_C", (PC, Vec), (pc, labels));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubGetLabels_DeflSub(PC pc, Vec labels)
-{
-  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
-  PetscScalar *values;
-  PetscInt     n;
-
-  PetscFunctionBegin;
-  PetscCall(RequireSetUp(pc));
+  PetscCall(KCyclePCQuery(pc, PCDEFLSUB, &ds));
+  if (!ds) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(labels, &n));
-  PetscCall(PCDeflSubCheckCount(pc, ds->n, n, "places for labels in the vector"));
-  PetscCall(VecGetArrayWrite(labels, &values));
-  for (PetscInt i = 0; i < n; i++) values[i] = (PetscScalar)ds->label[i];
-  PetscCall(VecRestoreArrayWrite(labels, &values));
+  PetscCall(VecGetOwnershipRange(labels, &start, NULL));
+  PetscCall(PetscMalloc1(n, &copy));
+  PetscCall(VecGetArrayRead(labels, &values));
+  for (PetscInt i = 0; i < n; i++) {
+    const PetscReal value = PetscRealPart(values[i]);
+
+    if (value != PetscFloorReal(value) || PetscAbsReal(value) >= (PetscReal)PETSC_INT_MAX ||
+        PetscImaginaryPart(values[i]) != 0)
+      wrong = PetscMin(wrong, start + i);
+    else copy[i] = (PetscInt)value;
+  }
+  PetscCall(VecRestoreArrayRead(labels, &values));
+  PetscCallMPI(MPI_Allreduce(&wrong, &first, 1, MPIU_INT, MPI_MIN, comm));
+  if (first < PETSC_INT_MAX) PetscCall(PetscFree(copy));
+  PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The label of unknown %" PetscInt_FMT " is no integer", first);
+  PetscCall(TakeLabels(pc, n, copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,25 +98,19 @@ static PetscErrorCode PCDeflSubGetLabels_DeflSub(PC pc, Vec labels)
 @*/
 PetscErrorCode PCDeflSubGetLabels(PC pc, Vec labels)
 {
+  PC_DeflSub  *ds;
+  PetscScalar *values;
+  PetscInt     n;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidHeaderSpecific(labels, VEC_CLASSID, 2);
-  PetscUseMethod(pc, "PCDeflSubGetLabels_C", (PC, Vec), (pc, labels));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubSetLabelIS_DeflSub(PC pc, IS labels)
-{
-  const PetscInt *values;
-  PetscInt       *copy, n;
-
-  PetscFunctionBegin;
-  PetscCall(ISGetLocalSize(labels, &n));
-  PetscCall(PetscMalloc1(n, &copy));
-  PetscCall(ISGetIndices(labels, &values));
-  PetscCall(PetscArraycpy(copy, values, n));
-  PetscCall(ISRestoreIndices(labels, &values));
-  PetscCall(TakeLabels(pc, n, copy));
+  PetscCall(GetSetUp(pc, &ds));
+  PetscCall(VecGetLocalSize(labels, &n));
+  PetscCall(PCDeflSubCheckCount(pc, ds->n, n, "places for labels in the vector"));
+  PetscCall(VecGetArrayWrite(labels, &values));
+  for (PetscInt i = 0; i < n; i++) values[i] = (PetscScalar)ds->label[i];
+  PetscCall(VecRestoreArrayWrite(labels, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,20 +129,21 @@ static PetscErrorCode PCDeflSubSetLabelIS_DeflSub(PC pc, IS labels)
 @*/
 PetscErrorCode PCDeflSubSetLabelIS(PC pc, IS labels)
 {
+  PC_DeflSub     *ds;
+  const PetscInt *values;
+  PetscInt       *copy, n;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidHeaderSpecific(labels, IS_CLASSID, 2);
-  PetscTryMethod(pc, "PCDeflSubSetLabelIS_C", (PC, IS), (pc, labels));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubGetLabelIS_DeflSub(PC pc, IS *labels)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(RequireSetUp(pc));
-  PetscCall(ISCreateGeneral(PetscObjectComm((PetscObject)pc), ds->n, ds->label, PETSC_COPY_VALUES, labels));
+  PetscCall(KCyclePCQuery(pc, PCDEFLSUB, &ds));
+  if (!ds) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ISGetLocalSize(labels, &n));
+  PetscCall(PetscMalloc1(n, &copy));
+  PetscCall(ISGetIndices(labels, &values));
+  PetscCall(PetscArraycpy(copy, values, n));
+  PetscCall(ISRestoreIndices(labels, &values));
+  PetscCall(TakeLabels(pc, n, copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,21 +164,13 @@ static PetscErrorCode PCDeflSubGetLabelIS_DeflSub(PC pc, IS *labels)
 @*/
 PetscErrorCode PCDeflSubGetLabelIS(PC pc, IS *labels)
 {
+  PC_DeflSub *ds;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(labels, 2);
-  PetscUseMethod(pc, "PCDeflSubGetLabelIS_C", (PC, IS *), (pc, labels));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubGetNumber_DeflSub(PC pc, PetscInt *number, PetscInt *omitted)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(RequireSetUp(pc));
-  if (number) *number = ds->number;
-  if (omitted) *omitted = ds->nomitted;
+  PetscCall(GetSetUp(pc, &ds));
+  PetscCall(ISCreateGeneral(PetscObjectComm((PetscObject)pc), ds->n, ds->label, PETSC_COPY_VALUES, labels));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -223,17 +192,13 @@ static PetscErrorCode PCDeflSubGetNumber_DeflSub(PC pc, PetscInt *number, PetscI
 @*/
 PetscErrorCode PCDeflSubGetNumber(PC pc, PetscInt *number, PetscInt *omitted)
 {
+  PC_DeflSub *ds;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCDeflSubGetNumber_C", (PC, PetscInt *, PetscInt *), (pc, number, omitted));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubGetPC_DeflSub(PC pc, PC *inner)
-{
-  PetscFunctionBegin;
-  PetscCall(PCDeflSubCreateInner(pc));
-  *inner = ((PC_DeflSub *)pc->data)->inner;
+  PetscCall(GetSetUp(pc, &ds));
+  if (number) *number = ds->number;
+  if (omitted) *omitted = ds->nomitted;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -254,18 +219,14 @@ static PetscErrorCode PCDeflSubGetPC_DeflSub(PC pc, PC *inner)
 @*/
 PetscErrorCode PCDeflSubGetPC(PC pc, PC *inner)
 {
+  PC_DeflSub *ds;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(inner, 2);
-  PetscUseMethod(pc, "PCDeflSubGetPC_C", (PC, PC *), (pc, inner));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubGetCoarseKSP_DeflSub(PC pc, KSP *ksp)
-{
-  PetscFunctionBegin;
-  PetscCall(PCDeflSubCoarseCreateKSP(pc));
-  *ksp = ((PC_DeflSub *)pc->data)->coarse;
+  PetscCall(KCyclePCRequire(pc, PCDEFLSUB, &ds));
+  PetscCall(PCDeflSubCreateInner(pc));
+  *inner = ds->inner;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -289,10 +250,14 @@ static PetscErrorCode PCDeflSubGetCoarseKSP_DeflSub(PC pc, KSP *ksp)
 @*/
 PetscErrorCode PCDeflSubGetCoarseKSP(PC pc, KSP *ksp)
 {
+  PC_DeflSub *ds;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(ksp, 2);
-  PetscUseMethod(pc, "PCDeflSubGetCoarseKSP_C", (PC, KSP *), (pc, ksp));
+  PetscCall(KCyclePCRequire(pc, PCDEFLSUB, &ds));
+  PetscCall(PCDeflSubCoarseCreateKSP(pc));
+  *ksp = ds->coarse;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -317,11 +282,14 @@ PetscErrorCode PCDeflSubGetCoarseKSP(PC pc, KSP *ksp)
 @*/
 PetscErrorCode PCDeflSubCorrect(PC pc, Vec b, Vec x)
 {
+  PC_DeflSub *ds;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidHeaderSpecific(b, VEC_CLASSID, 2);
   PetscValidHeaderSpecific(x, VEC_CLASSID, 3);
-  PetscUseMethod(pc, "PCDeflSubCorrect_C", (PC, Vec, Vec), (pc, b, x));
+  PetscCall(GetSetUp(pc, &ds));
+  PetscCall(PCDeflSubCorrect_DeflSub(pc, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -346,11 +314,14 @@ PetscErrorCode PCDeflSubCorrect(PC pc, Vec b, Vec x)
 @*/
 PetscErrorCode PCDeflSubProject(PC pc, Vec x, Vec y)
 {
+  PC_DeflSub *ds;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidHeaderSpecific(x, VEC_CLASSID, 2);
   PetscValidHeaderSpecific(y, VEC_CLASSID, 3);
-  PetscUseMethod(pc, "PCDeflSubProject_C", (PC, Vec, Vec), (pc, x, y));
+  PetscCall(GetSetUp(pc, &ds));
+  PetscCall(PCDeflSubProject_DeflSub(pc, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -375,29 +346,13 @@ PetscErrorCode PCDeflSubProject(PC pc, Vec x, Vec y)
 @*/
 PetscErrorCode PCDeflSubProjectTranspose(PC pc, Vec x, Vec y)
 {
+  PC_DeflSub *ds;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidHeaderSpecific(x, VEC_CLASSID, 2);
   PetscValidHeaderSpecific(y, VEC_CLASSID, 3);
-  PetscUseMethod(pc, "PCDeflSubProjectTranspose_C", (PC, Vec, Vec), (pc, x, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCDeflSubComposeAccess(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetLabels_C", compose ? PCDeflSubSetLabels_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetLabels_C", compose ? PCDeflSubGetLabels_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetLabelIS_C", compose ? PCDeflSubSetLabelIS_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetLabelIS_C", compose ? PCDeflSubGetLabelIS_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetNumber_C", compose ? PCDeflSubGetNumber_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetPC_C", compose ? PCDeflSubGetPC_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetCoarseKSP_C", compose ? PCDeflSubGetCoarseKSP_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubCorrect_C", compose ? PCDeflSubCorrect_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubProject_C", compose ? PCDeflSubProject_DeflSub : NULL));
-  PetscCall(
-      PetscObjectComposeFunction(o, "PCDeflSubProjectTranspose_C", compose ? PCDeflSubProjectTranspose_DeflSub : NULL));
+  PetscCall(GetSetUp(pc, &ds));
+  PetscCall(PCDeflSubProjectTranspose_DeflSub(pc, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

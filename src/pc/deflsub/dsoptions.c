@@ -8,22 +8,6 @@ const char *const PCDeflSubFormTypes[]   = {"bnn", "adef2", "pt", "PCDeflSubForm
 const char *const PCDeflSubCoarseTypes[] = {"auto", "factor", "inverse", "PCDeflSubCoarseType", "PC_DEFLSUB_COARSE_",
                                             NULL};
 
-/* Subdomains are to be found anew */
-static void Stale(PC pc)
-{
-  pc->setupcalled = PETSC_FALSE;
-}
-
-static PetscErrorCode PCDeflSubSetType_DeflSub(PC pc, PCDeflSubType type)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  if (ds->type != type) Stale(pc);
-  ds->type = type;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
   PCDeflSubSetType - Sets the kind of subdomains.
 
@@ -54,14 +38,7 @@ PetscErrorCode PCDeflSubSetType(PC pc, PCDeflSubType type)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, type, 2);
   PetscCall(KCycleCheckChoice(pc, PCDeflSubTypes, (int)type));
-  PetscTryMethod(pc, "PCDeflSubSetType_C", (PC, PCDeflSubType), (pc, type));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubGetType_DeflSub(PC pc, PCDeflSubType *type)
-{
-  PetscFunctionBegin;
-  *type = ((PC_DeflSub *)pc->data)->type;
+  KC_PC_SET(pc, PCDEFLSUB, PC_DeflSub, type, type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,14 +62,7 @@ PetscErrorCode PCDeflSubGetType(PC pc, PCDeflSubType *type)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(type, 2);
-  PetscUseMethod(pc, "PCDeflSubGetType_C", (PC, PCDeflSubType *), (pc, type));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubSetForm_DeflSub(PC pc, PCDeflSubFormType form)
-{
-  PetscFunctionBegin;
-  ((PC_DeflSub *)pc->data)->form = form;
+  KC_PC_GET(pc, PCDEFLSUB, PC_DeflSub, type, type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,18 +91,14 @@ static PetscErrorCode PCDeflSubSetForm_DeflSub(PC pc, PCDeflSubFormType form)
 @*/
 PetscErrorCode PCDeflSubSetForm(PC pc, PCDeflSubFormType form)
 {
+  PC_DeflSub *ds;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, form, 2);
   PetscCall(KCycleCheckChoice(pc, PCDeflSubFormTypes, (int)form));
-  PetscTryMethod(pc, "PCDeflSubSetForm_C", (PC, PCDeflSubFormType), (pc, form));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubGetForm_DeflSub(PC pc, PCDeflSubFormType *form)
-{
-  PetscFunctionBegin;
-  *form = ((PC_DeflSub *)pc->data)->form;
+  PetscCall(KCyclePCQuery(pc, PCDEFLSUB, &ds));
+  if (ds) ds->form = form;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,17 +122,7 @@ PetscErrorCode PCDeflSubGetForm(PC pc, PCDeflSubFormType *form)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(form, 2);
-  PetscUseMethod(pc, "PCDeflSubGetForm_C", (PC, PCDeflSubFormType *), (pc, form));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubSetCoarse_DeflSub(PC pc, PCDeflSubCoarseType coarse)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  if (ds->coarsetype != coarse) Stale(pc);
-  ds->coarsetype = coarse;
+  KC_PC_GET(pc, PCDEFLSUB, PC_DeflSub, form, form);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -200,14 +156,7 @@ PetscErrorCode PCDeflSubSetCoarse(PC pc, PCDeflSubCoarseType coarse)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, coarse, 2);
   PetscCall(KCycleCheckChoice(pc, PCDeflSubCoarseTypes, (int)coarse));
-  PetscTryMethod(pc, "PCDeflSubSetCoarse_C", (PC, PCDeflSubCoarseType), (pc, coarse));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubGetCoarse_DeflSub(PC pc, PCDeflSubCoarseType *coarse)
-{
-  PetscFunctionBegin;
-  *coarse = ((PC_DeflSub *)pc->data)->coarsetype;
+  KC_PC_SET(pc, PCDEFLSUB, PC_DeflSub, coarsetype, coarse);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,17 +180,7 @@ PetscErrorCode PCDeflSubGetCoarse(PC pc, PCDeflSubCoarseType *coarse)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(coarse, 2);
-  PetscUseMethod(pc, "PCDeflSubGetCoarse_C", (PC, PCDeflSubCoarseType *), (pc, coarse));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubSetSize_DeflSub(PC pc, PetscInt size)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  if (ds->size != size) Stale(pc);
-  ds->size = size;
+  KC_PC_GET(pc, PCDEFLSUB, PC_DeflSub, coarsetype, coarse);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -274,14 +213,7 @@ PetscErrorCode PCDeflSubSetSize(PC pc, PetscInt size)
   PetscValidLogicalCollectiveInt(pc, size, 2);
   PetscCheck(size >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "A subdomain must have at least 1 unknown (0: chosen), not %" PetscInt_FMT, size);
-  PetscTryMethod(pc, "PCDeflSubSetSize_C", (PC, PetscInt), (pc, size));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubGetSize_DeflSub(PC pc, PetscInt *size)
-{
-  PetscFunctionBegin;
-  *size = ((PC_DeflSub *)pc->data)->size;
+  KC_PC_SET(pc, PCDEFLSUB, PC_DeflSub, size, size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,17 +237,7 @@ PetscErrorCode PCDeflSubGetSize(PC pc, PetscInt *size)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(size, 2);
-  PetscUseMethod(pc, "PCDeflSubGetSize_C", (PC, PetscInt *), (pc, size));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubSetJump_DeflSub(PC pc, PetscReal jump)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  if (ds->jump != jump) Stale(pc);
-  ds->jump = jump;
+  KC_PC_GET(pc, PCDEFLSUB, PC_DeflSub, size, size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -350,14 +272,7 @@ PetscErrorCode PCDeflSubSetJump(PC pc, PetscReal jump)
   PetscValidLogicalCollectiveReal(pc, jump, 2);
   PetscCheck(jump > 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "The factor of a jump must be greater than 1, not %g", (double)jump);
-  PetscTryMethod(pc, "PCDeflSubSetJump_C", (PC, PetscReal), (pc, jump));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubGetJump_DeflSub(PC pc, PetscReal *jump)
-{
-  PetscFunctionBegin;
-  *jump = ((PC_DeflSub *)pc->data)->jump;
+  KC_PC_SET(pc, PCDEFLSUB, PC_DeflSub, jump, jump);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -381,19 +296,7 @@ PetscErrorCode PCDeflSubGetJump(PC pc, PetscReal *jump)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(jump, 2);
-  PetscUseMethod(pc, "PCDeflSubGetJump_C", (PC, PetscReal *), (pc, jump));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubSetBoxes_DeflSub(PC pc, PetscInt x, PetscInt y, PetscInt z)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  if (ds->boxes[0] != x || ds->boxes[1] != y || ds->boxes[2] != z) Stale(pc);
-  ds->boxes[0] = x;
-  ds->boxes[1] = y;
-  ds->boxes[2] = z;
+  KC_PC_GET(pc, PCDEFLSUB, PC_DeflSub, jump, jump);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -417,6 +320,8 @@ static PetscErrorCode PCDeflSubSetBoxes_DeflSub(PC pc, PetscInt x, PetscInt y, P
 @*/
 PetscErrorCode PCDeflSubSetBoxes(PC pc, PetscInt x, PetscInt y, PetscInt z)
 {
+  PC_DeflSub *ds;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, x, 2);
@@ -426,18 +331,12 @@ PetscErrorCode PCDeflSubSetBoxes(PC pc, PetscInt x, PetscInt y, PetscInt z)
              PETSC_ERR_ARG_OUTOFRANGE,
              "Boxes are counted from 1 in every direction, not %" PetscInt_FMT ", %" PetscInt_FMT ", %" PetscInt_FMT, x,
              y, z);
-  PetscTryMethod(pc, "PCDeflSubSetBoxes_C", (PC, PetscInt, PetscInt, PetscInt), (pc, x, y, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubGetBoxes_DeflSub(PC pc, PetscInt *x, PetscInt *y, PetscInt *z)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  if (x) *x = ds->boxes[0];
-  if (y) *y = ds->boxes[1];
-  if (z) *z = ds->boxes[2];
+  PetscCall(KCyclePCQuery(pc, PCDEFLSUB, &ds));
+  if (!ds) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ds->boxes[0] != x || ds->boxes[1] != y || ds->boxes[2] != z) pc->setupcalled = PETSC_FALSE;
+  ds->boxes[0] = x;
+  ds->boxes[1] = y;
+  ds->boxes[2] = z;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -460,26 +359,14 @@ static PetscErrorCode PCDeflSubGetBoxes_DeflSub(PC pc, PetscInt *x, PetscInt *y,
 @*/
 PetscErrorCode PCDeflSubGetBoxes(PC pc, PetscInt *x, PetscInt *y, PetscInt *z)
 {
+  PC_DeflSub *ds;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCDeflSubGetBoxes_C", (PC, PetscInt *, PetscInt *, PetscInt *), (pc, x, y, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubSetCoefficient_DeflSub(PC pc, Vec coefficient)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscObjectState state = 0;
-
-  PetscFunctionBegin;
-  if (coefficient) PetscCall(PetscObjectStateGet((PetscObject)coefficient, &state));
-  if (coefficient == ds->coefficient && state == ds->coefficient_state) PetscFunctionReturn(PETSC_SUCCESS);
-  if (coefficient) PetscCall(PetscObjectReference((PetscObject)coefficient));
-  PetscCall(VecDestroy(&ds->coefficient));
-  ds->coefficient       = coefficient;
-  ds->coefficient_state = state;
-  Stale(pc);
+  PetscCall(KCyclePCRequire(pc, PCDEFLSUB, &ds));
+  if (x) *x = ds->boxes[0];
+  if (y) *y = ds->boxes[1];
+  if (z) *z = ds->boxes[2];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -505,17 +392,21 @@ static PetscErrorCode PCDeflSubSetCoefficient_DeflSub(PC pc, Vec coefficient)
 @*/
 PetscErrorCode PCDeflSubSetCoefficient(PC pc, Vec coefficient)
 {
+  PC_DeflSub      *ds;
+  PetscObjectState state = 0;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   if (coefficient) PetscValidHeaderSpecific(coefficient, VEC_CLASSID, 2);
-  PetscTryMethod(pc, "PCDeflSubSetCoefficient_C", (PC, Vec), (pc, coefficient));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCDeflSubGetCoefficient_DeflSub(PC pc, Vec *coefficient)
-{
-  PetscFunctionBegin;
-  *coefficient = ((PC_DeflSub *)pc->data)->coefficient;
+  PetscCall(KCyclePCQuery(pc, PCDEFLSUB, &ds));
+  if (!ds) PetscFunctionReturn(PETSC_SUCCESS);
+  if (coefficient) PetscCall(PetscObjectStateGet((PetscObject)coefficient, &state));
+  if (coefficient == ds->coefficient && state == ds->coefficient_state) PetscFunctionReturn(PETSC_SUCCESS);
+  if (coefficient) PetscCall(PetscObjectReference((PetscObject)coefficient));
+  PetscCall(VecDestroy(&ds->coefficient));
+  ds->coefficient       = coefficient;
+  ds->coefficient_state = state;
+  pc->setupcalled       = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -539,7 +430,7 @@ PetscErrorCode PCDeflSubGetCoefficient(PC pc, Vec *coefficient)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(coefficient, 2);
-  PetscUseMethod(pc, "PCDeflSubGetCoefficient_C", (PC, Vec *), (pc, coefficient));
+  KC_PC_GET(pc, PCDEFLSUB, PC_DeflSub, coefficient, coefficient);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -600,30 +491,5 @@ PetscErrorCode PCSetFromOptions_DeflSub(PC pc, KCycleOptionItems PetscOptionsObj
   PetscCall(PetscOptionsViewer("-pc_deflsub_view_labels", "Shows the labels of all unknowns", "PCDeflSubGetLabels",
                                &ds->viewer, &ds->format, &flg));
   PetscOptionsHeadEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCDeflSubCompose(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetType_C", compose ? PCDeflSubSetType_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetType_C", compose ? PCDeflSubGetType_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetForm_C", compose ? PCDeflSubSetForm_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetForm_C", compose ? PCDeflSubGetForm_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetCoarse_C", compose ? PCDeflSubSetCoarse_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetCoarse_C", compose ? PCDeflSubGetCoarse_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetBoxes_C", compose ? PCDeflSubSetBoxes_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetBoxes_C", compose ? PCDeflSubGetBoxes_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetSize_C", compose ? PCDeflSubSetSize_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetSize_C", compose ? PCDeflSubGetSize_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubSetJump_C", compose ? PCDeflSubSetJump_DeflSub : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCDeflSubGetJump_C", compose ? PCDeflSubGetJump_DeflSub : NULL));
-  PetscCall(
-      PetscObjectComposeFunction(o, "PCDeflSubSetCoefficient_C", compose ? PCDeflSubSetCoefficient_DeflSub : NULL));
-  PetscCall(
-      PetscObjectComposeFunction(o, "PCDeflSubGetCoefficient_C", compose ? PCDeflSubGetCoefficient_DeflSub : NULL));
-  PetscCall(PCDeflSubComposeAccess(pc, compose));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

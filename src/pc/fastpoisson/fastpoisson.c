@@ -306,16 +306,6 @@ static PetscErrorCode PCView_FastPoisson(PC pc, PetscViewer viewer)
 }
 #endif
 
-static PetscErrorCode PCFastPoissonSetApproximate_FastPoisson(PC pc, PetscBool approximate)
-{
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  if (approximate != fp->approximate) pc->setupcalled = PETSC_FALSE;
-  fp->approximate = approximate;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
   PCFastPoissonSetApproximate - Sets whether the nearest separable operator is taken where the operator is none.
 
@@ -344,14 +334,7 @@ PetscErrorCode PCFastPoissonSetApproximate(PC pc, PetscBool approximate)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveBool(pc, approximate, 2);
-  PetscTryMethod(pc, "PCFastPoissonSetApproximate_C", (PC, PetscBool), (pc, approximate));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCFastPoissonGetApproximate_FastPoisson(PC pc, PetscBool *approximate)
-{
-  PetscFunctionBegin;
-  *approximate = ((PC_FastPoisson *)pc->data)->approximate;
+  KC_PC_SET(pc, PCFASTPOISSON, PC_FastPoisson, approximate, approximate);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -375,18 +358,7 @@ PetscErrorCode PCFastPoissonGetApproximate(PC pc, PetscBool *approximate)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(approximate, 2);
-  PetscUseMethod(pc, "PCFastPoissonGetApproximate_C", (PC, PetscBool *), (pc, approximate));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCFastPoissonSetEffort_FastPoisson(PC pc, PCFastPoissonEffortType effort)
-{
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(KCycleCheckChoice(pc, PCFastPoissonEffortTypes, (int)effort));
-  if (effort != fp->effort) pc->setupcalled = PETSC_FALSE;
-  fp->effort = effort;
+  KC_PC_GET(pc, PCFASTPOISSON, PC_FastPoisson, approximate, approximate);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -415,14 +387,8 @@ PetscErrorCode PCFastPoissonSetEffort(PC pc, PCFastPoissonEffortType effort)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, effort, 2);
-  PetscTryMethod(pc, "PCFastPoissonSetEffort_C", (PC, PCFastPoissonEffortType), (pc, effort));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCFastPoissonGetEffort_FastPoisson(PC pc, PCFastPoissonEffortType *effort)
-{
-  PetscFunctionBegin;
-  *effort = ((PC_FastPoisson *)pc->data)->effort;
+  PetscCall(KCycleCheckChoice(pc, PCFastPoissonEffortTypes, (int)effort));
+  KC_PC_SET(pc, PCFASTPOISSON, PC_FastPoisson, effort, effort);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -446,18 +412,7 @@ PetscErrorCode PCFastPoissonGetEffort(PC pc, PCFastPoissonEffortType *effort)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(effort, 2);
-  PetscUseMethod(pc, "PCFastPoissonGetEffort_C", (PC, PCFastPoissonEffortType *), (pc, effort));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCFastPoissonSetTridiagonal_FastPoisson(PC pc, PCFastPoissonTridiagonalType direction)
-{
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(KCycleCheckChoice(pc, PCFastPoissonTridiagonalTypes, (int)direction));
-  if (direction != fp->tridiagonal) pc->setupcalled = PETSC_FALSE;
-  fp->tridiagonal = direction;
+  KC_PC_GET(pc, PCFASTPOISSON, PC_FastPoisson, effort, effort);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -487,14 +442,8 @@ PetscErrorCode PCFastPoissonSetTridiagonal(PC pc, PCFastPoissonTridiagonalType d
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, direction, 2);
-  PetscTryMethod(pc, "PCFastPoissonSetTridiagonal_C", (PC, PCFastPoissonTridiagonalType), (pc, direction));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCFastPoissonGetTridiagonal_FastPoisson(PC pc, PCFastPoissonTridiagonalType *direction)
-{
-  PetscFunctionBegin;
-  *direction = ((PC_FastPoisson *)pc->data)->tridiagonal;
+  PetscCall(KCycleCheckChoice(pc, PCFastPoissonTridiagonalTypes, (int)direction));
+  KC_PC_SET(pc, PCFASTPOISSON, PC_FastPoisson, tridiagonal, direction);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -518,17 +467,7 @@ PetscErrorCode PCFastPoissonGetTridiagonal(PC pc, PCFastPoissonTridiagonalType *
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(direction, 2);
-  PetscUseMethod(pc, "PCFastPoissonGetTridiagonal_C", (PC, PCFastPoissonTridiagonalType *), (pc, direction));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCFastPoissonSetWisdomLoad_FastPoisson(PC pc, const char file[])
-{
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(PetscFree(fp->load));
-  if (file[0]) PetscCall(PetscStrallocpy(file, &fp->load));
+  KC_PC_GET(pc, PCFASTPOISSON, PC_FastPoisson, tridiagonal, direction);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -554,19 +493,15 @@ static PetscErrorCode PCFastPoissonSetWisdomLoad_FastPoisson(PC pc, const char f
 @*/
 PetscErrorCode PCFastPoissonSetWisdomLoad(PC pc, const char file[])
 {
+  PC_FastPoisson *fp;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(file, 2);
-  PetscTryMethod(pc, "PCFastPoissonSetWisdomLoad_C", (PC, const char[]), (pc, file));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCFastPoissonGetWisdomLoad_FastPoisson(PC pc, const char *file[])
-{
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  *file = fp->load ? fp->load : "";
+  PetscCall(KCyclePCQuery(pc, PCFASTPOISSON, &fp));
+  if (!fp) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(fp->load));
+  if (file[0]) PetscCall(PetscStrallocpy(file, &fp->load));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -587,20 +522,13 @@ static PetscErrorCode PCFastPoissonGetWisdomLoad_FastPoisson(PC pc, const char *
 @*/
 PetscErrorCode PCFastPoissonGetWisdomLoad(PC pc, const char *file[])
 {
+  PC_FastPoisson *fp;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(file, 2);
-  PetscUseMethod(pc, "PCFastPoissonGetWisdomLoad_C", (PC, const char *[]), (pc, file));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCFastPoissonSetWisdomSave_FastPoisson(PC pc, const char file[])
-{
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(PetscFree(fp->save));
-  if (file[0]) PetscCall(PetscStrallocpy(file, &fp->save));
+  PetscCall(KCyclePCRequire(pc, PCFASTPOISSON, &fp));
+  *file = fp->load ? fp->load : "";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -626,19 +554,15 @@ static PetscErrorCode PCFastPoissonSetWisdomSave_FastPoisson(PC pc, const char f
 @*/
 PetscErrorCode PCFastPoissonSetWisdomSave(PC pc, const char file[])
 {
+  PC_FastPoisson *fp;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(file, 2);
-  PetscTryMethod(pc, "PCFastPoissonSetWisdomSave_C", (PC, const char[]), (pc, file));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCFastPoissonGetWisdomSave_FastPoisson(PC pc, const char *file[])
-{
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  *file = fp->save ? fp->save : "";
+  PetscCall(KCyclePCQuery(pc, PCFASTPOISSON, &fp));
+  if (!fp) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(fp->save));
+  if (file[0]) PetscCall(PetscStrallocpy(file, &fp->save));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -659,38 +583,13 @@ static PetscErrorCode PCFastPoissonGetWisdomSave_FastPoisson(PC pc, const char *
 @*/
 PetscErrorCode PCFastPoissonGetWisdomSave(PC pc, const char *file[])
 {
+  PC_FastPoisson *fp;
+
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(file, 2);
-  PetscUseMethod(pc, "PCFastPoissonGetWisdomSave_C", (PC, const char *[]), (pc, file));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ComposeMethods(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetApproximate_C",
-                                       compose ? PCFastPoissonSetApproximate_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetApproximate_C",
-                                       compose ? PCFastPoissonGetApproximate_FastPoisson : NULL));
-  PetscCall(
-      PetscObjectComposeFunction(o, "PCFastPoissonSetEffort_C", compose ? PCFastPoissonSetEffort_FastPoisson : NULL));
-  PetscCall(
-      PetscObjectComposeFunction(o, "PCFastPoissonGetEffort_C", compose ? PCFastPoissonGetEffort_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetTridiagonal_C",
-                                       compose ? PCFastPoissonSetTridiagonal_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetTridiagonal_C",
-                                       compose ? PCFastPoissonGetTridiagonal_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetWisdomLoad_C",
-                                       compose ? PCFastPoissonSetWisdomLoad_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetWisdomLoad_C",
-                                       compose ? PCFastPoissonGetWisdomLoad_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonSetWisdomSave_C",
-                                       compose ? PCFastPoissonSetWisdomSave_FastPoisson : NULL));
-  PetscCall(PetscObjectComposeFunction(o, "PCFastPoissonGetWisdomSave_C",
-                                       compose ? PCFastPoissonGetWisdomSave_FastPoisson : NULL));
+  PetscCall(KCyclePCRequire(pc, PCFASTPOISSON, &fp));
+  *file = fp->save ? fp->save : "";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -734,7 +633,6 @@ static PetscErrorCode PCDestroy_FastPoisson(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCReset_FastPoisson(pc));
-  PetscCall(ComposeMethods(pc, PETSC_FALSE));
   PetscCall(PetscFree(fp->load));
   PetscCall(PetscFree(fp->save));
   PetscCall(PetscFree(pc->data));
@@ -820,7 +718,6 @@ PetscErrorCode PCCreate_FastPoisson(PC pc)
   PetscCall(PetscNew(&fp));
   pc->data                = (void *)fp;
   pc->ops->setfromoptions = PCSetFromOptions_FastPoisson;
-  PetscCall(ComposeMethods(pc, PETSC_TRUE));
 #if defined(KCYCLE_HAVE_FASTPOISSON)
   pc->ops->setup          = PCSetUp_FastPoisson;
   pc->ops->setuponblocks  = PCSetUpOnBlocks_FastPoisson;

@@ -193,18 +193,6 @@ static PetscErrorCode PCApplyTranspose_IncPoisson(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCIncPoissonSetPattern_IncPoisson(PC pc, PCIncPoissonPatternType pattern)
-{
-  PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  if (ip->pattern == pattern) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCReset_IncPoisson(pc));
-  ip->pattern     = pattern;
-  pc->setupcalled = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
   PCIncPoissonSetPattern - Sets which entries of the product K K^T are kept.
 
@@ -236,14 +224,7 @@ PetscErrorCode PCIncPoissonSetPattern(PC pc, PCIncPoissonPatternType pattern)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, pattern, 2);
   PetscCall(KCycleCheckChoice(pc, PCIncPoissonPatternTypes, (int)pattern));
-  PetscTryMethod(pc, "PCIncPoissonSetPattern_C", (PC, PCIncPoissonPatternType), (pc, pattern));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCIncPoissonGetPattern_IncPoisson(PC pc, PCIncPoissonPatternType *pattern)
-{
-  PetscFunctionBegin;
-  *pattern = ((PC_IncPoisson *)pc->data)->pattern;
+  KC_PC_SET(pc, PCINCPOISSON, PC_IncPoisson, pattern, pattern);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -267,18 +248,7 @@ PetscErrorCode PCIncPoissonGetPattern(PC pc, PCIncPoissonPatternType *pattern)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(pattern, 2);
-  PetscUseMethod(pc, "PCIncPoissonGetPattern_C", (PC, PCIncPoissonPatternType *), (pc, pattern));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCIncPoissonSetScaling_IncPoisson(PC pc, PCIncPoissonScalingType scaling)
-{
-  PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  if (ip->scaling == scaling) PetscFunctionReturn(PETSC_SUCCESS);
-  ip->scaling     = scaling;
-  pc->setupcalled = PETSC_FALSE;
+  KC_PC_GET(pc, PCINCPOISSON, PC_IncPoisson, pattern, pattern);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -309,14 +279,7 @@ PetscErrorCode PCIncPoissonSetScaling(PC pc, PCIncPoissonScalingType scaling)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, scaling, 2);
   PetscCall(KCycleCheckChoice(pc, PCIncPoissonScalingTypes, (int)scaling));
-  PetscTryMethod(pc, "PCIncPoissonSetScaling_C", (PC, PCIncPoissonScalingType), (pc, scaling));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCIncPoissonGetScaling_IncPoisson(PC pc, PCIncPoissonScalingType *scaling)
-{
-  PetscFunctionBegin;
-  *scaling = ((PC_IncPoisson *)pc->data)->scaling;
+  KC_PC_SET(pc, PCINCPOISSON, PC_IncPoisson, scaling, scaling);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -340,7 +303,7 @@ PetscErrorCode PCIncPoissonGetScaling(PC pc, PCIncPoissonScalingType *scaling)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(scaling, 2);
-  PetscUseMethod(pc, "PCIncPoissonGetScaling_C", (PC, PCIncPoissonScalingType *), (pc, scaling));
+  KC_PC_GET(pc, PCINCPOISSON, PC_IncPoisson, scaling, scaling);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -378,27 +341,10 @@ static PetscErrorCode PCView_IncPoisson(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ComposeMethods(PC pc, PetscBool compose)
-{
-  PetscObject o = (PetscObject)pc;
-
-  PetscFunctionBegin;
-  PetscCall(
-      PetscObjectComposeFunction(o, "PCIncPoissonSetPattern_C", compose ? PCIncPoissonSetPattern_IncPoisson : NULL));
-  PetscCall(
-      PetscObjectComposeFunction(o, "PCIncPoissonGetPattern_C", compose ? PCIncPoissonGetPattern_IncPoisson : NULL));
-  PetscCall(
-      PetscObjectComposeFunction(o, "PCIncPoissonSetScaling_C", compose ? PCIncPoissonSetScaling_IncPoisson : NULL));
-  PetscCall(
-      PetscObjectComposeFunction(o, "PCIncPoissonGetScaling_C", compose ? PCIncPoissonGetScaling_IncPoisson : NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCDestroy_IncPoisson(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(PCReset_IncPoisson(pc));
-  PetscCall(ComposeMethods(pc, PETSC_FALSE));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -457,7 +403,6 @@ PetscErrorCode PCCreate_IncPoisson(PC pc)
   pc->ops->reset          = PCReset_IncPoisson;
   pc->ops->destroy        = PCDestroy_IncPoisson;
   pc->ops->view           = PCView_IncPoisson;
-  PetscCall(ComposeMethods(pc, PETSC_TRUE));
   PetscCall(PetscLogEventGetId("PCIncPoisSetUp", &ip->event));
   if (ip->event < 0) PetscCall(PetscLogEventRegister("PCIncPoisSetUp", PC_CLASSID, &ip->event));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,26 @@
+/*
+  The data of preconditioners, for functions of one type that may be called with another one.
+*/
+#include <petsckcycle/private/choiceimpl.h>
+
+/* The data of a preconditioner, or NULL if it is of another type */
+PetscErrorCode KCyclePCQuery(PC pc, PCType type, void *data)
+{
+  PetscBool is;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, type, &is));
+  *(void **)data = is ? pc->data : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The data of a preconditioner that must be of this type */
+PetscErrorCode KCyclePCRequire(PC pc, PCType type, void *data)
+{
+  PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, type, data));
+  PetscCheck(*(void **)data, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The preconditioner is of type %s, and this function is for type %s: call PCSetType(pc, \"%s\") before",
+             ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(none)", type, type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
