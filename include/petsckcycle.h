@@ -372,7 +372,7 @@ PETSC_EXTERN const char *const PCKCycleGridTypes[];
 + `PC_DEFLSUB_STRIPE`    - unknowns that follow each other in the natural numbers of the grid
 . `PC_DEFLSUB_BOX`       - boxes of the grid
 . `PC_DEFLSUB_INTERFACE` - boxes cut along interfaces, where the coefficients of the operator jump
-- `PC_DEFLSUB_USER`      - labels given with `PCDeflSubSetLabels()` or `PCDeflSubSetLabelIS()`
+- `PC_DEFLSUB_USER`      - labels given with `PCDeflSubSetLabelIS()`
 
   Level: beginner
 
@@ -530,8 +530,6 @@ PETSC_EXTERN PetscErrorCode PCDeflSubSetSize(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCDeflSubGetSize(PC, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCDeflSubSetJump(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCDeflSubGetJump(PC, PetscReal *);
-PETSC_EXTERN PetscErrorCode PCDeflSubSetLabels(PC, Vec);
-PETSC_EXTERN PetscErrorCode PCDeflSubGetLabels(PC, Vec);
 PETSC_EXTERN PetscErrorCode PCDeflSubSetLabelIS(PC, IS);
 PETSC_EXTERN PetscErrorCode PCDeflSubGetLabelIS(PC, IS *);
 PETSC_EXTERN PetscErrorCode PCDeflSubSetCoefficient(PC, Vec);

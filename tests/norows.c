@@ -173,7 +173,6 @@ static PetscErrorCode Solves(void)
 typedef enum {
   WRONG_LABELS,
   WRONG_COEFFICIENT,
-  WRONG_VECTOR,
   WRONG_LAYOUT
 } Wrong;
 
@@ -213,7 +212,6 @@ static PetscErrorCode Refuse(Wrong wrong, const char claim[], const char expecte
   if (wrong == WRONG_COEFFICIENT) PetscCall(PCDeflSubSetCoefficient(pc, longer));
   PetscCall(PetscPushErrorHandler(KeepError, words));
   ierr = KSPSetUp(ksp);
-  if (!ierr) ierr = PCDeflSubGetLabels(pc, longer);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscStrstr(words, PetscGlobalRank == PetscGlobalSize - 1 ? expected : "", &found));
   holds = ierr && found;
@@ -228,7 +226,6 @@ static PetscErrorCode Refusals(void)
   PetscFunctionBeginUser;
   PetscCall(Refuse(WRONG_LABELS, "labels", "4 unknowns and 5 labels"));
   PetscCall(Refuse(WRONG_COEFFICIENT, "coefficient", "4 unknowns and 5 values of the coefficient"));
-  PetscCall(Refuse(WRONG_VECTOR, "vector for labels", "4 unknowns and 5 places for labels"));
   PetscCall(Refuse(WRONG_LAYOUT, "layout of the operator",
                    "5 unknowns and 4 points of the DMDA: use the matrix of DMCreateMatrix()"));
   PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* what was being made when an error came is not freed */

@@ -553,6 +553,8 @@ static PetscErrorCode Output(const Problem *p, DM da, PC pc, Vec x)
   PetscScalar    *a;
   PetscViewer     viewer;
   PetscBool       deflated;
+  const PetscInt *label;
+  IS              labels;
   Vec             field;
 
   PetscFunctionBeginUser;
@@ -571,7 +573,13 @@ static PetscErrorCode Output(const Problem *p, DM da, PC pc, Vec x)
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCDEFLSUB, &deflated));
   if (deflated) {
     PetscCall(DMCreateGlobalVector(da, &field));
-    PetscCall(PCDeflSubGetLabels(pc, field));
+    PetscCall(PCDeflSubGetLabelIS(pc, &labels));
+    PetscCall(ISGetIndices(labels, &label));
+    PetscCall(VecGetArrayWrite(field, &a));
+    for (PetscInt i = 0; i < BoxCells(&box); i++) a[i] = (PetscReal)label[i];
+    PetscCall(VecRestoreArrayWrite(field, &a));
+    PetscCall(ISRestoreIndices(labels, &label));
+    PetscCall(ISDestroy(&labels));
     PetscCall(OutputField(viewer, "subdomains", field));
     PetscCall(VecDestroy(&field));
   }

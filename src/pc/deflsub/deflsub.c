@@ -428,7 +428,7 @@ static PetscErrorCode PCDestroy_DeflSub(PC pc)
   PetscCall(KSPDestroy(&ds->coarse));
   PetscCall(VecDestroy(&ds->coefficient));
   PetscCall(PetscViewerDestroy(&ds->viewer));
-  PetscCall(PetscFree(ds->given));
+  PetscCall(ISDestroy(&ds->given));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -482,7 +482,7 @@ static PetscErrorCode RegisterEvents(void)
   section 3.3, equation (91) and Algorithm 8.
 
 .seealso: `KSPDPCG`, `PCDeflSubSetType()`, `PCDeflSubSetForm()`, `PCDeflSubSetCoarse()`, `PCDeflSubSetBoxes()`,
-`PCDeflSubSetSize()`, `PCDeflSubSetJump()`, `PCDeflSubSetLabels()`,
+`PCDeflSubSetSize()`, `PCDeflSubSetJump()`, `PCDeflSubSetLabelIS()`,
           `PCDeflSubSetCoefficient()`, `PCDeflSubGetPC()`, `PCDeflSubGetCoarseKSP()`, `PCDEFLATION`
 M*/
 PetscErrorCode PCCreate_DeflSub(PC pc)
@@ -494,7 +494,6 @@ PetscErrorCode PCCreate_DeflSub(PC pc)
   pc->data                = (void *)ds;
   ds->type                = PC_DEFLSUB_INTERFACE;
   ds->jump                = KC_DEFLSUB_JUMP;
-  ds->ngiven              = -1;
   pc->ops->setup          = PCSetUp_DeflSub;
   pc->ops->setuponblocks  = PCSetUpOnBlocks_DeflSub;
   pc->ops->apply          = PCApply_DeflSub;

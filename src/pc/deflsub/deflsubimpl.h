@@ -30,8 +30,7 @@ typedef struct {
   PetscInt            boxes[3]; /* in each direction; 0: chosen */
   PetscInt            size;     /* unknowns that a subdomain is to have; 0: chosen */
   PetscReal           jump;     /* couplings that differ by more than this factor are a jump */
-  PetscInt           *given;    /* labels of unknowns of this process, given by the user */
-  PetscInt            ngiven;   /* their number, or -1 */
+  IS                  given;    /* labels of unknowns, given by the user; or NULL */
   Vec                 coefficient;
   PetscObjectState    coefficient_state; /* when it was given */
   PetscViewer         viewer;            /* shows labels */

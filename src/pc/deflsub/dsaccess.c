@@ -13,28 +13,14 @@ static PetscErrorCode GetSetUp(PC pc, PC_DeflSub **ds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes labels over; type user follows */
-static PetscErrorCode TakeLabels(PC pc, PetscInt n, PetscInt *labels)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(PetscFree(ds->given));
-  ds->given       = labels;
-  ds->ngiven      = n;
-  ds->type        = PC_DEFLSUB_USER;
-  pc->setupcalled = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
-  PCDeflSubSetLabels - Gives each unknown the label of its subdomain.
+  PCDeflSubSetLabelIS - Gives each unknown the label of its subdomain.
 
   Collective
 
   Input Parameters:
 + pc     - the preconditioner
-- labels - an integer for each unknown, in the layout of the operator; copied
+- labels - entry i is the label of unknown i of the process
 
   Level: intermediate
 
@@ -43,112 +29,27 @@ static PetscErrorCode TakeLabels(PC pc, PetscInt n, PetscInt *labels)
   at set-up if a label is negative, if none of the unknowns has one of them, or if there are not as many labels as
   unknowns.
 
-.seealso: `PCDEFLSUB`, `PCDeflSubGetLabels()`, `PCDeflSubSetLabelIS()`
-@*/
-PetscErrorCode PCDeflSubSetLabels(PC pc, Vec labels)
-{
-  PC_DeflSub        *ds;
-  MPI_Comm           comm = PetscObjectComm((PetscObject)pc);
-  const PetscScalar *values;
-  PetscInt          *copy, n, start, wrong = PETSC_INT_MAX, first;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidHeaderSpecific(labels, VEC_CLASSID, 2);
-  PetscCall(KCyclePCQuery(pc, PCDEFLSUB, &ds));
-  if (!ds) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetLocalSize(labels, &n));
-  PetscCall(VecGetOwnershipRange(labels, &start, NULL));
-  PetscCall(PetscMalloc1(n, &copy));
-  PetscCall(VecGetArrayRead(labels, &values));
-  for (PetscInt i = 0; i < n; i++) {
-    const PetscReal value = PetscRealPart(values[i]);
-
-    if (value != PetscFloorReal(value) || PetscAbsReal(value) >= (PetscReal)PETSC_INT_MAX ||
-        PetscImaginaryPart(values[i]) != 0)
-      wrong = PetscMin(wrong, start + i);
-    else copy[i] = (PetscInt)value;
-  }
-  PetscCall(VecRestoreArrayRead(labels, &values));
-  PetscCallMPI(MPI_Allreduce(&wrong, &first, 1, MPIU_INT, MPI_MIN, comm));
-  if (first < PETSC_INT_MAX) PetscCall(PetscFree(copy));
-  PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
-             "The label of unknown %" PetscInt_FMT " is no integer", first);
-  PetscCall(TakeLabels(pc, n, copy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  PCDeflSubGetLabels - Gets the label of the subdomain of each unknown, to draw them for instance.
-
-  Collective
-
-  Input Parameter:
-. pc - the preconditioner, set up
-
-  Output Parameter:
-. labels - a vector in the layout of the operator, which is filled
-
-  Options Database Key:
-. -pc_deflsub_view_labels (viewer) - shows the labels at the end of each set-up
-
-  Level: intermediate
-
-.seealso: `PCDEFLSUB`, `PCDeflSubSetLabels()`, `PCDeflSubGetLabelIS()`
-@*/
-PetscErrorCode PCDeflSubGetLabels(PC pc, Vec labels)
-{
-  PC_DeflSub  *ds;
-  PetscScalar *values;
-  PetscInt     n;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidHeaderSpecific(labels, VEC_CLASSID, 2);
-  PetscCall(GetSetUp(pc, &ds));
-  PetscCall(VecGetLocalSize(labels, &n));
-  PetscCall(PCDeflSubCheckCount(pc, ds->n, n, "places for labels in the vector"));
-  PetscCall(VecGetArrayWrite(labels, &values));
-  for (PetscInt i = 0; i < n; i++) values[i] = (PetscScalar)ds->label[i];
-  PetscCall(VecRestoreArrayWrite(labels, &values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  PCDeflSubSetLabelIS - Gives each unknown the label of its subdomain, as an index set.
-
-  Collective
-
-  Input Parameters:
-+ pc     - the preconditioner
-- labels - entry i is the label of unknown i of the process, as `PCDeflSubSetLabels()` says; copied
-
-  Level: intermediate
-
-.seealso: `PCDEFLSUB`, `PCDeflSubGetLabelIS()`, `PCDeflSubSetLabels()`
+.seealso: `PCDEFLSUB`, `PCDeflSubGetLabelIS()`
 @*/
 PetscErrorCode PCDeflSubSetLabelIS(PC pc, IS labels)
 {
-  PC_DeflSub     *ds;
-  const PetscInt *values;
-  PetscInt       *copy, n;
+  PC_DeflSub *ds;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidHeaderSpecific(labels, IS_CLASSID, 2);
   PetscCall(KCyclePCQuery(pc, PCDEFLSUB, &ds));
   if (!ds) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ISGetLocalSize(labels, &n));
-  PetscCall(PetscMalloc1(n, &copy));
-  PetscCall(ISGetIndices(labels, &values));
-  PetscCall(PetscArraycpy(copy, values, n));
-  PetscCall(ISRestoreIndices(labels, &values));
-  PetscCall(TakeLabels(pc, n, copy));
+  PetscCall(PetscObjectReference((PetscObject)labels));
+  PetscCall(ISDestroy(&ds->given));
+  ds->given       = labels;
+  ds->type        = PC_DEFLSUB_USER;
+  pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-  PCDeflSubGetLabelIS - Gets the label of the subdomain of each unknown, as an index set.
+  PCDeflSubGetLabelIS - Gets the label of the subdomain of each unknown.
 
   Collective
 
@@ -158,9 +59,12 @@ PetscErrorCode PCDeflSubSetLabelIS(PC pc, IS labels)
   Output Parameter:
 . labels - entry i is the label of unknown i of the process; to be destroyed with `ISDestroy()`
 
+  Options Database Key:
+. -pc_deflsub_view_labels (viewer) - shows the labels at the end of each set-up
+
   Level: intermediate
 
-.seealso: `PCDEFLSUB`, `PCDeflSubSetLabelIS()`, `PCDeflSubGetLabels()`
+.seealso: `PCDEFLSUB`, `PCDeflSubSetLabelIS()`
 @*/
 PetscErrorCode PCDeflSubGetLabelIS(PC pc, IS *labels)
 {
@@ -188,7 +92,7 @@ PetscErrorCode PCDeflSubGetLabelIS(PC pc, IS *labels)
 
   Level: intermediate
 
-.seealso: `PCDEFLSUB`, `PCDeflSubSetBoxes()`, `PCDeflSubGetLabels()`
+.seealso: `PCDEFLSUB`, `PCDeflSubSetBoxes()`, `PCDeflSubGetLabelIS()`
 @*/
 PetscErrorCode PCDeflSubGetNumber(PC pc, PetscInt *number, PetscInt *omitted)
 {

@@ -29,7 +29,7 @@ static PetscErrorCode FindGrid(PC pc, KCycleSubdomains *sub)
   if (!dm) PetscCall(MatGetDM(A, &dm));
   PetscCheck(dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "PCDEFLSUB cuts the grid of a DMDA into subdomains, and there is none: give it with KSPSetDM(), PCSetDM() "
-             "or MatSetDM(), or give labels with PCDeflSubSetLabels()");
+             "or MatSetDM(), or give labels with PCDeflSubSetLabelIS()");
   PetscCall(KCycleSubdomainsGet(dm, sub));
   PetscCall(MatGetSize(A, &n, NULL));
   PetscCheck(n == sub->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
@@ -59,13 +59,18 @@ static PetscErrorCode LabelStripes(PC pc, const KCycleSubdomains *sub, PetscInt 
 
 static PetscErrorCode LabelAsGiven(PC pc, PetscInt label[], PetscInt *number)
 {
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  PC_DeflSub     *ds = (PC_DeflSub *)pc->data;
+  const PetscInt *given;
+  PetscInt        n;
 
   PetscFunctionBegin;
-  PetscCheck(ds->ngiven >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
-             "-pc_deflsub_type user needs labels: call PCDeflSubSetLabels()");
-  PetscCall(PCDeflSubCheckCount(pc, ds->n, ds->ngiven, "labels"));
-  PetscCall(PetscArraycpy(label, ds->given, ds->n));
+  PetscCheck(ds->given, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "-pc_deflsub_type user needs labels: call PCDeflSubSetLabelIS()");
+  PetscCall(ISGetLocalSize(ds->given, &n));
+  PetscCall(PCDeflSubCheckCount(pc, ds->n, n, "labels"));
+  PetscCall(ISGetIndices(ds->given, &given));
+  PetscCall(PetscArraycpy(label, given, n));
+  PetscCall(ISRestoreIndices(ds->given, &given));
   PetscCall(KCycleLabelsCheck(PetscObjectComm((PetscObject)pc), ds->n, label, number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -437,10 +437,11 @@ PetscErrorCode PCDeflSubGetCoefficient(PC pc, Vec *coefficient)
 /* -pc_deflsub_view_labels; on a DMDA in natural order */
 PetscErrorCode PCDeflSubShowLabels(PC pc)
 {
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-  DM          dm;
-  Vec         labels;
-  PetscBool   isda = PETSC_FALSE;
+  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
+  DM           dm;
+  Vec          labels;
+  PetscBool    isda = PETSC_FALSE;
+  PetscScalar *values;
 
   PetscFunctionBegin;
   if (!ds->viewer) PetscFunctionReturn(PETSC_SUCCESS);
@@ -450,7 +451,9 @@ PetscErrorCode PCDeflSubShowLabels(PC pc)
   if (isda) PetscCall(DMCreateGlobalVector(dm, &labels));
   else PetscCall(VecDuplicate(ds->t, &labels));
   PetscCall(PetscObjectSetName((PetscObject)labels, "subdomains"));
-  PetscCall(PCDeflSubGetLabels(pc, labels));
+  PetscCall(VecGetArrayWrite(labels, &values));
+  for (PetscInt i = 0; i < ds->n; i++) values[i] = (PetscScalar)ds->label[i];
+  PetscCall(VecRestoreArrayWrite(labels, &values));
   PetscCall(PetscViewerPushFormat(ds->viewer, ds->format));
   PetscCall(VecView(labels, ds->viewer));
   PetscCall(PetscViewerPopFormat(ds->viewer));
@@ -488,7 +491,7 @@ PetscErrorCode PCSetFromOptions_DeflSub(PC pc, KCycleOptionItems PetscOptionsObj
                              jump, &jump, &flg));
   if (flg) PetscCall(PCDeflSubSetJump(pc, jump));
   PetscCall(PetscViewerDestroy(&ds->viewer));
-  PetscCall(PetscOptionsViewer("-pc_deflsub_view_labels", "Shows the labels of all unknowns", "PCDeflSubGetLabels",
+  PetscCall(PetscOptionsViewer("-pc_deflsub_view_labels", "Shows the labels of all unknowns", "PCDeflSubGetLabelIS",
                                &ds->viewer, &ds->format, &flg));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

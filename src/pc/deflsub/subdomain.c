@@ -18,11 +18,11 @@ PetscErrorCode KCycleSubdomainsGet(DM dm, KCycleSubdomains *g)
   PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
   PetscCall(DMGetType(dm, &type));
   PetscCheck(isda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "Boxes need a DMDA, and this is a DM of type %s: give labels with PCDeflSubSetLabels()", type);
+             "Boxes need a DMDA, and this is a DM of type %s: give labels with PCDeflSubSetLabelIS()", type);
   PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_ROWS, &box));
   PetscCheck(box->dof == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
              "Boxes need a DMDA with one unknown a point, and this one has %" PetscInt_FMT
-             ": give labels with PCDeflSubSetLabels()",
+             ": give labels with PCDeflSubSetLabelIS()",
              box->dof);
   g->grid    = box;
   g->npoints = KCycleBoxGlobalRows(box);
