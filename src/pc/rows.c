@@ -89,20 +89,12 @@ PetscErrorCode KCycleRowsDestroy(KCycleRows **rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fills the ghosts of an array of n + nghost numbers */
-PetscErrorCode KCycleRowsExchangeInt(const KCycleRows *r, PetscInt *x)
+/* From what owned points have to ghosts */
+PetscErrorCode KCycleRowsExchange(const KCycleRows *r, MPI_Datatype unit, const void *own, void *ghosts)
 {
   PetscFunctionBegin;
-  PetscCall(PetscSFBcastBegin(r->sf, MPIU_INT, x, x + r->n, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(r->sf, MPIU_INT, x, x + r->n, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KCycleRowsExchangeReal(const KCycleRows *r, PetscReal *x)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscSFBcastBegin(r->sf, MPIU_REAL, x, x + r->n, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(r->sf, MPIU_REAL, x, x + r->n, MPI_REPLACE));
+  PetscCall(PetscSFBcastBegin(r->sf, unit, own, ghosts, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(r->sf, unit, own, ghosts, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,8 +35,7 @@ typedef struct {
 PETSC_INTERN PetscErrorCode KCycleRowsCreate(Mat, const char user[], KCycleRows **);
 PETSC_INTERN PetscErrorCode KCycleRowsDestroy(KCycleRows **);
 PETSC_INTERN PetscErrorCode KCycleRowsDeviceType(Mat, MatType *);
-PETSC_INTERN PetscErrorCode KCycleRowsExchangeInt(const KCycleRows *, PetscInt *);
-PETSC_INTERN PetscErrorCode KCycleRowsExchangeReal(const KCycleRows *, PetscReal *);
+PETSC_INTERN PetscErrorCode KCycleRowsExchange(const KCycleRows *, MPI_Datatype, const void *own, void *ghosts);
 PETSC_INTERN PetscInt       KCycleRowsStencil(KCycleRows *, PetscInt row);
 PETSC_INTERN PetscBool      KCycleRowsIsIsolated(KCycleRows *, PetscInt row);
 

@@ -31,16 +31,14 @@ PETSC_INTERN PetscErrorCode MatSetValues_Stencil(Mat, PetscInt, const PetscInt[]
 PETSC_INTERN PetscErrorCode MatSetValuesLocal_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[],
                                                       const PetscScalar[], InsertMode);
 
-/* moved.c: rows of other processes that are points of this one, the first ones and the last ones of its grid;
-   columns are global */
+/* fetch.c: rows of an AIJ matrix that other processes may own; columns are global */
 typedef struct {
-  PetscInt           below, above;
   Mat               *A;
   const PetscInt    *i, *j;
   const PetscScalar *a;
-} KCycleSentRows;
-PETSC_INTERN PetscErrorCode KCycleSentRowsGet(Mat, PetscInt, PetscInt, KCycleSentRows *);
-PETSC_INTERN PetscErrorCode KCycleSentRowsRestore(KCycleSentRows *);
+} KCycleFetchedRows;
+PETSC_INTERN PetscErrorCode KCycleAIJFetchRows(Mat, IS, KCycleFetchedRows *);
+PETSC_INTERN PetscErrorCode KCycleAIJFetchedRowsDestroy(KCycleFetchedRows *);
 
 /* stash.c */
 PETSC_INTERN PetscErrorCode MatStencilStashAdd(Mat, PetscInt row, int coefficient, PetscScalar, InsertMode);
@@ -66,6 +64,8 @@ PETSC_INTERN PetscInt       MatStencilRow(const KCycleStencil *, const KCycleLin
 /* entries.c, rows.c, copy.c, throughaij.c, product.c, factor.c, sor.c: operations */
 PETSC_INTERN PetscErrorCode MatStencilWiden(Mat, const KCycleShape *);
 PETSC_INTERN PetscErrorCode MatStencilAddLines(Mat, PetscScalar, Mat);
+PETSC_INTERN void MatStencilScaleLine(const KCycleStencil *, PetscInt line, const PetscScalar *l, const PetscScalar *r,
+                                      const PetscScalar *halo, PetscScalar[]);
 PETSC_INTERN PetscErrorCode MatStencilComposeProducts(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilSetEntryOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilSetRowOps(Mat);

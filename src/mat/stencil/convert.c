@@ -15,13 +15,14 @@ typedef enum {
 
 /*
   Rows of this process: columns among them, and the others. Where processes own parts of planes of a grid its rows are
-  not just the points of the process: row "shift" is the first point, and points before and behind the rows are sent
+  not just the points of the process: row "shift" is the first point, and points before and behind the rows are fetched
 */
 typedef struct {
   const KCycleBox   *box;
   PetscBool          moved;
   PetscInt           nrows, shift;
-  KCycleSentRows     sent;
+  PetscInt           below, above; /* rows that other processes have, first and last ones */
+  KCycleFetchedRows  fetched;
   Mat                mat, diagonal, off;
   const PetscInt    *i, *j, *oi, *oj;
   const PetscScalar *a, *oa;
@@ -35,42 +36,22 @@ typedef struct {
   PetscInt difference[KC_MAX_COEFFS];
 } Pattern;
 
-/* The compressed rows of a sequential AIJ matrix: columns alone, and with values */
-PetscErrorCode KCycleAIJGetColumns(Mat A, const PetscInt **i, const PetscInt **j)
+/* Rows of other processes that are points of this one, the first ones and the last ones of its grid */
+static PetscErrorCode RowsFetch(Mat A, Rows *rows)
 {
-  PetscInt  n;
-  PetscBool done;
+  const PetscInt first = rows->box->rows[rows->box->rank], end = first + rows->box->npoints;
+  PetscInt      *row;
+  IS             which;
 
   PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, i, j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "A matrix of type %s does not show its rows",
-             ((PetscObject)A)->type_name);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KCycleAIJRestoreColumns(Mat A, const PetscInt **i, const PetscInt **j)
-{
-  PetscInt  n;
-  PetscBool done;
-
-  PetscFunctionBegin;
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, i, j, &done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KCycleAIJGetArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
-{
-  PetscFunctionBegin;
-  PetscCall(KCycleAIJGetColumns(A, i, j));
-  PetscCall(MatSeqAIJGetArrayRead(A, a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KCycleAIJRestoreArrays(Mat A, const PetscInt **i, const PetscInt **j, const PetscScalar **a)
-{
-  PetscFunctionBegin;
-  PetscCall(MatSeqAIJRestoreArrayRead(A, a));
-  PetscCall(KCycleAIJRestoreColumns(A, i, j));
+  rows->below = PetscMax(PetscMin(end, A->rmap->rstart) - first, 0);
+  rows->above = PetscMax(end - PetscMax(first, A->rmap->rend), 0);
+  PetscCall(PetscMalloc1(rows->below + rows->above, &row));
+  for (PetscInt r = 0; r < rows->below; r++) row[r] = first + r;
+  for (PetscInt r = 0; r < rows->above; r++) row[rows->below + r] = end - rows->above + r;
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, rows->below + rows->above, row, PETSC_OWN_POINTER, &which));
+  PetscCall(KCycleAIJFetchRows(A, which, &rows->fetched));
+  PetscCall(ISDestroy(&which));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,7 +70,7 @@ static PetscErrorCode RowsGet(Mat A, const KCycleBox *box, PetscBool moved, Rows
   rows->moved    = moved;
   rows->nrows    = A->rmap->n;
   rows->shift    = moved ? box->rows[box->rank] - A->rmap->rstart : 0;
-  if (moved) PetscCall(KCycleSentRowsGet(A, box->rows[box->rank], box->npoints, &rows->sent));
+  if (moved) PetscCall(RowsFetch(A, rows));
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
   if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &rows->diagonal, &rows->off, &columns));
   PetscCall(KCycleAIJGetArrays(rows->diagonal, &rows->i, &rows->j, &rows->a));
@@ -107,7 +88,7 @@ static PetscErrorCode RowsRestore(Rows *rows)
   PetscCall(KCycleAIJRestoreArrays(rows->diagonal, &rows->i, &rows->j, &rows->a));
   if (rows->off) PetscCall(KCycleAIJRestoreArrays(rows->off, &rows->oi, &rows->oj, &rows->oa));
   PetscCall(PetscFree(rows->point));
-  PetscCall(KCycleSentRowsRestore(&rows->sent));
+  PetscCall(KCycleAIJFetchedRowsDestroy(&rows->fetched));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,17 +167,17 @@ static Fit SetOffRow(Rows *rows, const KCycleShape *shape, const PetscInt row[],
   return fit;
 }
 
-/* A row that was sent */
-static Fit SetSentRow(Rows *rows, const KCycleShape *shape, const PetscInt row[], PetscInt point, PetscScalar values[])
+static Fit SetFetchedRow(Rows *rows, const KCycleShape *shape, const PetscInt row[], PetscInt point,
+                         PetscScalar values[])
 {
-  const KCycleSentRows *sent = &rows->sent;
-  const PetscInt        at   = point < sent->below ? point : point - (rows->box->npoints - sent->above) + sent->below;
-  PetscInt              col[3];
-  Fit                   fit = FITS;
+  const KCycleFetchedRows *f  = &rows->fetched;
+  const PetscInt           at = point < rows->below ? point : point - (rows->box->npoints - rows->above) + rows->below;
+  PetscInt                 col[3];
+  Fit                      fit = FITS;
 
-  for (PetscInt e = sent->i[at]; e < sent->i[at + 1]; e++) {
-    MatStencilPointOf(rows->box, sent->j[e], col);
-    fit = PetscMax(fit, SetEntry(rows, shape, row, col, sent->a[e], values));
+  for (PetscInt e = f->i[at]; e < f->i[at + 1]; e++) {
+    MatStencilPointOf(rows->box, f->j[e], col);
+    fit = PetscMax(fit, SetEntry(rows, shape, row, col, f->a[e], values));
   }
   return fit;
 }
@@ -318,7 +299,7 @@ static Fit SetLine(Rows *rows, const KCycleShape *shape, PetscInt l, PetscScalar
       continue;
     }
     row[0] = i;
-    if (!AreOwned(rows, at + i, at + i + 1)) fit = PetscMax(fit, SetSentRow(rows, shape, row, l * n[0] + i, values));
+    if (!AreOwned(rows, at + i, at + i + 1)) fit = PetscMax(fit, SetFetchedRow(rows, shape, row, l * n[0] + i, values));
     else if (i > 0 && i < n[0] - 1) fit = PetscMax(fit, SetRowMerged(rows, shape, &pattern, row, at + i, values));
     else fit = PetscMax(fit, SetRow(rows, shape, row, rows->i[at + i], rows->i[at + i + 1], values));
   }

@@ -85,9 +85,9 @@ static PetscErrorCode MatShift_Stencil(Mat A, PetscScalar s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A = L A R: columns of neighbours take their factor from the halo */
-static void ScaleLine(const KCycleStencil *st, PetscInt line, const PetscScalar *l, const PetscScalar *r,
-                      PetscScalar values[])
+/* The coefficients of a line of L A R; L, R: NULL is the identity. halo: of R */
+void MatStencilScaleLine(const KCycleStencil *st, PetscInt line, const PetscScalar *l, const PetscScalar *r,
+                         const PetscScalar *halo, PetscScalar values[])
 {
   const KCycleBox   *box   = st->box;
   const KCycleShape *shape = &st->shape;
@@ -96,16 +96,16 @@ static void ScaleLine(const KCycleStencil *st, PetscInt line, const PetscScalar 
   for (int o = 0; o < shape->ncoeffs; o++) {
     const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]],
                    e         = KCycleBoxExtended(box, jj, kk);
-    const PetscScalar *right = r ? KCycleBoxLine(box, r, st->halo, jj, kk) : NULL;
-    PetscScalar       *v     = values + o * n;
+    const PetscScalar *right = r ? KCycleBoxLine(box, r, halo, jj, kk) : NULL;
 
-    for (PetscInt i = 0; l && i < n; i++) v[i] *= l[line * n + i];
-    for (PetscInt i = 0; r && i < n; i++) {
-      const PetscInt at = i + shape->dx[o];
+    for (PetscInt i = 0; i < n; i++) {
+      const PetscInt    at    = i + shape->dx[o];
+      const PetscScalar there = !r        ? 1
+                                : at < 0  ? (box->xhalo ? halo[box->left + e] : 0)
+                                : at >= n ? (box->xhalo ? halo[box->right + e] : 0)
+                                          : right[at];
 
-      v[i] *= at < 0    ? (box->xhalo ? st->halo[box->left + e] : 0)
-              : at >= n ? (box->xhalo ? st->halo[box->right + e] : 0)
-                        : right[at];
+      values[o * n + i] *= l ? l[line * n + i] * there : there; /* symmetric to the last digit where L is R */
     }
   }
 }
@@ -124,7 +124,8 @@ static PetscErrorCode MatDiagonalScale_Stencil(Mat A, Vec left, Vec right)
     PetscCall(KCycleBoxExchange(st->s.box, PETSC_TRUE, r, st->s.halo));
   }
   for (PetscInt line = 0; line < st->s.box->nlines; line++)
-    ScaleLine(&st->s, line, l, r, st->dense + (size_t)line * st->s.shape.ncoeffs * st->s.box->n[0]);
+    MatStencilScaleLine(&st->s, line, l, r, st->s.halo,
+                        st->dense + (size_t)line * st->s.shape.ncoeffs * st->s.box->n[0]);
   if (left) PetscCall(VecRestoreArrayRead(left, &l));
   if (right) PetscCall(VecRestoreArrayRead(right, &r));
   PetscCall(MatStencilStoreDense(A));

@@ -148,7 +148,7 @@ static PetscErrorCode MeasurePoints(Cut *c)
     c->gap[i]       = most > c->jump * least ? most / least : 0;
     if (!(most > 0)) c->pieces->parent[i] = -1;
   }
-  PetscCall(KCycleRowsExchangeReal(c->rows, c->strongest));
+  PetscCall(KCycleRowsExchange(c->rows, MPIU_REAL, c->strongest, c->strongest + c->rows->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,7 +175,7 @@ static PetscErrorCode MeasureGaps(Cut *c)
   }
   PetscCall(PetscSFReduceBegin(c->rows->sf, MPIU_REAL, c->gap + n, c->gap, MPIU_MAX));
   PetscCall(PetscSFReduceEnd(c->rows->sf, MPIU_REAL, c->gap + n, c->gap, MPIU_MAX));
-  PetscCall(KCycleRowsExchangeReal(c->rows, c->gap));
+  PetscCall(KCycleRowsExchange(c->rows, MPIU_REAL, c->gap, c->gap + c->rows->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -322,9 +322,9 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubdomains 
     c->strongest[i] = c->gap[i] = 0;
   }
   KCycleSubdomainsNatural(sub, c->natural);
-  PetscCall(KCycleRowsExchangeInt(rows, c->natural));
+  PetscCall(KCycleRowsExchange(rows, MPIU_INT, c->natural, c->natural + rows->n));
   KCycleSubdomainsBoxes(sub, c->box);
-  PetscCall(KCycleRowsExchangeInt(rows, c->box));
+  PetscCall(KCycleRowsExchange(rows, MPIU_INT, c->box, c->box + rows->n));
   points.natural = c->natural;
   points.box     = c->box;
   PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), sub, &points, &c->pieces));
@@ -335,7 +335,7 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubdomains 
   PetscCall(VecGetArrayRead(ds->coefficient, &values));
   for (PetscInt i = 0; i < n; i++) c->coefficient[i] = PetscAbsScalar(values[i]);
   PetscCall(VecRestoreArrayRead(ds->coefficient, &values));
-  PetscCall(KCycleRowsExchangeReal(rows, c->coefficient));
+  PetscCall(KCycleRowsExchange(rows, MPIU_REAL, c->coefficient, c->coefficient + rows->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -54,7 +54,7 @@ static PetscErrorCode FindLabels(const PC_DeflSub *ds, KCycleRows *rows, PetscIn
   PetscFunctionBegin;
   for (PetscInt i = 0; i < rows->n; i++) label[i] = KCycleRowsIsIsolated(rows, i) ? ds->number : ds->label[i];
   for (PetscInt i = 0; i < rows->nghost; i++) label[rows->n + i] = ds->number;
-  PetscCall(KCycleRowsExchangeInt(rows, label));
+  PetscCall(KCycleRowsExchange(rows, MPIU_INT, label, label + rows->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -20,7 +20,9 @@ static PetscErrorCode PCReset_IncPoisson(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatDestroy(&ip->M));
-  PetscCall(PCIncPoissonFactorReset(ip));
+  PetscCall(MatDestroy(&ip->K));
+  PetscCall(MatDestroy(&ip->Kt));
+  PetscCall(VecDestroy(&ip->work));
   ip->known = ip->simple = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,26 +108,6 @@ static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each entry above the diagonal must have one below, and they must be as many */
-static PetscErrorCode CheckSymmetric(PC pc)
-{
-  PC_IncPoisson *ip   = (PC_IncPoisson *)pc->data;
-  MPI_Comm       comm = PetscObjectComm((PetscObject)pc);
-
-  PetscFunctionBegin;
-  PetscCheck(ip->excess == 0, comm, PETSC_ERR_ARG_INCOMP,
-             "PCINCPOISSON needs a symmetric operator, this one has %" PetscInt64_FMT
-             " entries more %s the diagonal than %s it. Where rows of boundary points were cleared, clear "
-             "their columns too: MatZeroRowsColumns()",
-             PetscAbs(ip->excess), ip->excess > 0 ? "below" : "above", ip->excess > 0 ? "above" : "below");
-  PetscCheck(ip->unpaired == PETSC_INT_MAX, comm, PETSC_ERR_ARG_INCOMP,
-             "PCINCPOISSON needs a symmetric operator, this one has an entry in row %" PetscInt_FMT
-             " above the diagonal without one below it",
-             ip->unpaired);
-  ip->known = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCSetUp_IncPoisson(PC pc)
 {
   PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
@@ -144,13 +126,12 @@ static PetscErrorCode PCSetUp_IncPoisson(PC pc)
   PetscCall(MatGetDiagonal(pc->pmat, diagonal));
   PetscCall(CheckDiagonal(pc, diagonal));
   if (!ip->failure[0]) {
-    if (!ip->known) PetscCall(PCIncPoissonSimpleFind(pc));
+    if (!ip->known) PetscCall(PCIncPoissonPatternFind(pc));
     if (ip->simple) PetscCall(PCIncPoissonSimpleSetUp(pc, diagonal));
     else PetscCall(PCIncPoissonFactorSetUp(pc, diagonal));
   }
   PetscCall(VecDestroy(&diagonal));
   PetscCall(PetscLogEventEnd(ip->event, pc, 0, 0, 0));
-  if (!ip->failure[0]) PetscCall(CheckSymmetric(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
