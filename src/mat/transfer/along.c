@@ -216,6 +216,6 @@ PetscErrorCode KCycleAlongSolve(KCycleAlong *al, Mat P)
   VisitPoints(al, &lines, first, PassBack);
   PetscCall(Send(&lines, al->m, lines.before));
   PetscCall(PetscFree(lines.passed));
-  for (int t = 0; t < al->m; t++) PetscCall(KCycleOverlapExchange(P, al, al->w + t * al->npoints));
+  PetscCall(KCycleOverlapExchange(P, al));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -30,6 +30,15 @@ static void TellWeights(const KCycleTeller *teller, PetscInt i, PetscScalar *num
   }
 }
 
+static void TellAlong(const KCycleTeller *teller, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers)
+{
+  const KCycleAlong *al  = teller->al;
+  PetscInt           row = 0, at = -1;
+
+  if (KCycleAlongLine(al, j + teller->low[1], k + teller->low[2], &row)) at = KCycleAlongPlace(al, i + teller->low[0]);
+  for (int t = 0; t < al->m; t++) numbers[t] = at < 0 ? 0 : al->w[t * al->npoints + row + at];
+}
+
 /* The numbers of point i of line (j, k) */
 void KCycleTell(KCycleTeller *teller, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers)
 {
@@ -37,11 +46,12 @@ void KCycleTell(KCycleTeller *teller, PetscInt i, PetscInt j, PetscInt k, PetscS
 
   teller->j = j;
   teller->k = k;
+  if (teller->al) TellAlong(teller, i, j, k, numbers);
   if (teller->tr) {
     if (other) KCycleTransferTouch(teller->tr, j, k, &teller->touch);
     TellWeights(teller, i, numbers);
-    return;
   }
+  if (!teller->st) return;
   if (other) MatStencilLineArrays(teller->st, j + teller->st->box->n[1] * k, &teller->l);
   for (int o = 0; o < teller->m; o++) numbers[o] = KCycleLineCoefficient(&teller->l, o, i);
 }
@@ -69,19 +79,25 @@ typedef struct {
   Run     *run;
 } Runs;
 
-/* Those of a process, or those of them that one process owns */
-static PetscErrorCode AddRuns(const KCycleBox *box, int d, PetscInt depth, PetscInt to, PetscInt owner, Runs *runs)
+/* Those of a process, or those of them that one process owns. An overlap has a point beyond the end twice, where a
+   periodic direction of an odd number of points is coarsened, see overlap.c */
+static PetscErrorCode AddRuns(const KCycleTransfer *tr, int d, PetscInt depth, PetscInt to, PetscInt owner, Runs *runs)
 {
-  const PetscInt *range = box->range[d], size = box->size[d], start = range[to], end = range[to + 1];
-  const PetscInt  low = box->periodic[d] ? depth : PetscMin(depth, start),
-                 high = box->periodic[d] ? depth : PetscMin(depth, size - end);
+  const KCycleBox *box   = tr->fine;
+  const PetscInt  *range = box->range[d], size = box->size[d], start = range[to], end = range[to + 1];
+  const PetscBool  twice = (PetscBool)(box->periodic[d] && tr->factor[d] == 2 && size % 2 == 1);
+  const PetscInt   low   = box->periodic[d] ? depth : PetscMin(depth, start),
+                 high    = box->periodic[d] ? depth : PetscMin(depth, size - end);
 
   PetscFunctionBegin;
   for (PetscInt i = start - low, n; i < end + high; i += n) {
-    const PetscBool own = (PetscBool)(i >= start && i < end);
-    const PetscInt  at = (i % size + size) % size, p = KCycleBoxProcess(box, d, at);
+    const PetscBool own = (PetscBool)(i >= start && i < end), beyond = (PetscBool)(twice && (i < 0 || i >= size));
+    const PetscInt  point = !beyond ? i
+                            : i < 0 ? PetscMin(i + 1, -1)
+                                    : PetscMax(i - 1, size),
+                   at = (point % size + size) % size, p = KCycleBoxProcess(box, d, at);
 
-    n = PetscMin(range[p + 1] - at, (i < start ? start : own ? end : end + high) - i);
+    n = beyond ? 1 : PetscMin(range[p + 1] - at, (i < start ? start : own ? end : end + high) - i);
     if (owner >= 0 && p != owner) continue;
     if (runs->n == runs->most) {
       runs->most = 2 * runs->most + 8;
@@ -106,17 +122,18 @@ typedef struct {
   Block   *block;
 } Blocks;
 
-static PetscErrorCode BlocksCreate(const KCycleBox *box, PetscInt depth, PetscBool sends, Blocks *b)
+static PetscErrorCode BlocksCreate(const KCycleTransfer *tr, const PetscInt depth[], PetscBool sends, Blocks *b)
 {
-  PetscInt mine[3], all;
-  Runs     runs[3] = {{0, 0, NULL}, {0, 0, NULL}, {0, 0, NULL}};
+  const KCycleBox *box = tr->fine;
+  PetscInt         mine[3], all;
+  Runs             runs[3] = {{0, 0, NULL}, {0, 0, NULL}, {0, 0, NULL}};
 
   PetscFunctionBegin;
   for (PetscInt d = 0, rank = box->rank; d < 3; rank /= box->nproc[d], d++) {
     mine[d] = rank % box->nproc[d];
     for (PetscInt p = 0; p < box->nproc[d]; p++) {
       if (sends || p == mine[d])
-        PetscCall(AddRuns(box, d, d < box->dim ? depth : 0, p, sends ? mine[d] : -1, &runs[d]));
+        PetscCall(AddRuns(tr, d, d < box->dim ? depth[d] : 0, p, sends ? mine[d] : -1, &runs[d]));
     }
   }
   all  = runs[0].n * runs[1].n * runs[2].n;
@@ -246,21 +263,24 @@ static PetscErrorCode Send(MPI_Comm comm, PetscMPIInt rank, PetscBool counts, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective. What is told of the points of a grid that this process does not own, point by point in their order; all:
-   the grid, behind low points of which are the owned ones */
-PetscErrorCode KCycleGhostNumbers(MPI_Comm comm, const KCycleBox *box, const KCycleBox *all, const PetscInt low[],
-                                  PetscInt depth, KCycleTeller *teller, PetscScalar *halo)
+/* Collective. What is told of the points of the overlap that this process does not own, point by point in their order.
+   The overlap of P is so deep */
+PetscErrorCode KCycleGhostNumbers(Mat P, const KCycleOverlap *ov, const PetscInt depth[], KCycleTeller *teller,
+                                  PetscScalar *halo)
 {
-  Blocks to, from;
+  const KCycleTransfer *tr   = KCycleTransferOf(P);
+  const KCycleBox      *all  = KCycleTransferOf(ov->P)->fine;
+  MPI_Comm              comm = PetscObjectComm((PetscObject)P);
+  Blocks                to, from;
 
   PetscFunctionBegin;
-  PetscCall(BlocksCreate(box, depth, PETSC_TRUE, &to));
-  PetscCall(BlocksCreate(box, depth, PETSC_FALSE, &from));
+  PetscCall(BlocksCreate(tr, depth, PETSC_TRUE, &to));
+  PetscCall(BlocksCreate(tr, depth, PETSC_FALSE, &from));
   for (PetscInt i = 0; i < to.n; i++) PetscCall(Pack(teller, &to.block[i]));
-  Keep(box->rank, &to, &from);
-  for (int counts = 1; counts >= 0; counts--) PetscCall(Send(comm, box->rank, (PetscBool)counts, &to, &from));
+  Keep(tr->fine->rank, &to, &from);
+  for (int counts = 1; counts >= 0; counts--) PetscCall(Send(comm, tr->fine->rank, (PetscBool)counts, &to, &from));
   PetscCall(BlocksDestroy(&to));
-  for (PetscInt i = 0; i < from.n; i++) PetscCall(Unpack(box, all, low, teller->m, &from.block[i], halo));
+  for (PetscInt i = 0; i < from.n; i++) PetscCall(Unpack(tr->fine, all, ov->low, teller->m, &from.block[i], halo));
   PetscCall(BlocksDestroy(&from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -95,50 +95,17 @@ static PetscErrorCode FillWeights(Mat P, const KCycleOverlap *ov, const PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of each place of a direction of a grid the process that owns the point, the place there, and how many points that
-   process owns in this direction */
-typedef struct {
-  PetscInt *process, *place, *width;
-} Axis;
-
-/* A grid of n places, behind low of which are the owned points */
-static PetscErrorCode AxisCreate(const KCycleBox *box, int d, PetscInt n, PetscInt low, Axis *axis)
+/* The exchange for a point at a place of a grid with ghost points, low[] before the owned ones: its root */
+static PetscSFNode RootOf(const KCycleBox *box, const PetscInt low[], const PetscInt place[])
 {
-  const PetscInt size = box->size[d];
+  PetscInt    at[3], inside[3], n[3];
+  PetscSFNode root;
 
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc3(n, &axis->process, n, &axis->place, n, &axis->width));
-  for (PetscInt i = 0; i < n; i++) {
-    const PetscInt at = ((box->start[d] + i - low) % size + size) % size, p = KCycleBoxProcess(box, d, at);
-
-    axis->process[i] = p;
-    axis->place[i]   = at - box->range[d][p];
-    axis->width[i]   = box->range[d][p + 1] - box->range[d][p];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Leaves and roots while they are collected */
-typedef struct {
-  const KCycleBox *box, *all;
-  Axis             axis[3];
-  PetscInt         n, *leaf;
-  PetscSFNode     *root;
-} Leaves;
-
-/* Those of the points of line (j, k) from first to end - 1 */
-static void AddLeaves(Leaves *l, PetscInt j, PetscInt k, PetscInt first, PetscInt end)
-{
-  const Axis    *axis    = l->axis;
-  const PetscInt at      = l->all->n[0] * (j + l->all->n[1] * k),
-                 row     = axis[1].place[j] + axis[1].width[j] * axis[2].place[k],
-                 process = axis[1].process[j] + l->box->nproc[1] * axis[2].process[k];
-
-  for (PetscInt i = first; i < end; i++) {
-    l->root[l->n].rank  = axis[0].process[i] + l->box->nproc[0] * process;
-    l->root[l->n].index = axis[0].place[i] + axis[0].width[i] * row;
-    l->leaf[l->n++]     = at + i;
-  }
+  for (int d = 0; d < 3; d++)
+    at[d] = ((box->start[d] + place[d] - low[d]) % box->size[d] + box->size[d]) % box->size[d];
+  root.rank  = KCycleBoxOwner(box, at, inside, n);
+  root.index = inside[0] + n[0] * (inside[1] + n[1] * inside[2]);
+  return root;
 }
 
 /* An exchange from owned points to all of a grid that others own; all: the grid, behind low points of which are those
@@ -148,25 +115,28 @@ static PetscErrorCode CreateExchange(MPI_Comm comm, const KCycleBox *box, const 
                                      PetscInt number[], PetscSF *sf)
 {
   const PetscInt most = all->npoints - box->npoints;
-  Leaves         l    = {.box = box, .all = all, .n = 0};
+  PetscInt      *leaf, n = 0;
+  PetscSFNode   *root;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(most, &l.leaf));
-  PetscCall(PetscMalloc1(most, &l.root));
-  for (int d = 0; d < 3; d++) PetscCall(AxisCreate(box, d, all->n[d], low[d], &l.axis[d]));
+  PetscCall(PetscMalloc1(most, &leaf));
+  PetscCall(PetscMalloc1(most, &root));
   for (PetscInt line = 0; line < all->nlines; line++) {
     const PetscInt  J = line % all->n[1], K = line / all->n[1], j = J - low[1], k = K - low[2];
     const PetscBool owned = (PetscBool)(j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]);
 
-    if (number) number[line] = l.n;
-    AddLeaves(&l, J, K, 0, owned ? low[0] : all->n[0]);
-    if (owned) AddLeaves(&l, J, K, low[0] + box->n[0], all->n[0]);
+    if (number) number[line] = n;
+    for (PetscInt i = 0; i < all->n[0]; i++) {
+      const PetscInt place[3] = {i, J, K};
+
+      if (owned && i >= low[0] && i < low[0] + box->n[0]) continue;
+      root[n]   = RootOf(box, low, place);
+      leaf[n++] = line * all->n[0] + i;
+    }
   }
-  for (int d = 0; d < 3; d++) PetscCall(PetscFree3(l.axis[d].process, l.axis[d].place, l.axis[d].width));
   PetscCall(PetscSFCreate(comm, sf));
-  PetscCall(
-      PetscSFSetGraph(*sf, box->npoints, l.n, number ? NULL : l.leaf, PETSC_COPY_VALUES, l.root, PETSC_OWN_POINTER));
-  PetscCall(PetscFree(l.leaf));
+  PetscCall(PetscSFSetGraph(*sf, box->npoints, n, number ? NULL : leaf, PETSC_COPY_VALUES, root, PETSC_OWN_POINTER));
+  PetscCall(PetscFree(leaf));
   PetscCall(PetscSFSetUp(*sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -196,11 +166,10 @@ static PetscErrorCode Lay(KCycleGhosts *g, Mat P, const KCycleOverlap *ov)
 }
 
 /* Collective. The numbers of the ghost points */
-static PetscErrorCode Fill(KCycleGhosts *g, Mat A, Mat P, PetscInt depth, const KCycleOverlap *ov)
+static PetscErrorCode Fill(KCycleGhosts *g, Mat A, Mat P, const PetscInt depth[], const KCycleOverlap *ov)
 {
   const KCycleTransfer *tr      = KCycleTransferOf(P);
   const KCycleBox      *all     = KCycleTransferOf(ov->P)->fine;
-  MPI_Comm              comm    = PetscObjectComm((PetscObject)P);
   KCycleTeller          entries = {.st = KCycleStencilOf(A), .m = KCycleStencilOf(A)->shape.ncoeffs, .j = -1};
   KCycleTeller          weights = {.tr = tr, .m = KC_POINT_WEIGHTS, .j = -1};
   PetscBool             byrule;
@@ -208,12 +177,12 @@ static PetscErrorCode Fill(KCycleGhosts *g, Mat A, Mat P, PetscInt depth, const 
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((size_t)PetscMax(entries.m, weights.m) * (all->npoints - tr->fine->npoints), &halo));
-  PetscCall(KCycleGhostNumbers(comm, tr->fine, all, ov->low, depth, &entries, halo));
+  PetscCall(KCycleGhostNumbers(P, ov, depth, &entries, halo));
   PetscCall(KCycleOverlapOperator(A, ov, halo, &g->A));
   PetscCall(KCycleWeightsAreByRule(P, A, &byrule));
   if (byrule) PetscCall(KCycleWeightsByRule(P, ov->P, g->A));
   else {
-    PetscCall(KCycleGhostNumbers(comm, tr->fine, all, ov->low, depth, &weights, halo));
+    PetscCall(KCycleGhostNumbers(P, ov, depth, &weights, halo));
     PetscCall(FillWeights(P, ov, halo));
   }
   PetscCall(PetscFree(halo));
@@ -237,7 +206,7 @@ PetscErrorCode KCycleGhostsCreate(Mat A, Mat P, PetscInt depth, KCycleGhosts **g
   PetscCall(PetscNew(&g));
   PetscCall(KCycleOverlapCreate(KCycleTransferOf(P), deep, &ov));
   PetscCall(Lay(g, P, &ov));
-  PetscCall(Fill(g, A, P, depth, &ov));
+  PetscCall(Fill(g, A, P, deep, &ov));
   *ghosts = g;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

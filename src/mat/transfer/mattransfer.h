@@ -18,8 +18,6 @@ typedef struct {
   PetscInt  low[3], coarse[3]; /* so many fine and coarse points lie before the owned ones */
   /* low and high sides of the box where its direction wraps around from coarse point to coarse point */
   PetscBool wraps[3][2];
-  PetscInt  nrim; /* owned points that are in the overlap of others */
-  PetscSF   sf;   /* which come with it */
 } KCycleOverlap;
 
 typedef struct {
@@ -106,7 +104,7 @@ PETSC_INTERN PetscErrorCode MatConvert_StencilTransfer(Mat, MatType, MatReuse, M
 /* overlap.c */
 PETSC_INTERN PetscErrorCode KCycleOverlapCreate(const KCycleTransfer *, const PetscInt depth[], KCycleOverlap *);
 PETSC_INTERN PetscErrorCode KCycleOverlapOperator(Mat A, const KCycleOverlap *, const PetscScalar *halo, Mat *B);
-PETSC_INTERN PetscErrorCode KCycleOverlapExchange(Mat P, const KCycleAlong *, PetscScalar *values);
+PETSC_INTERN PetscErrorCode KCycleOverlapExchange(Mat P, KCycleAlong *);
 PETSC_INTERN PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B);
 PETSC_INTERN void           KCycleOverlapWrap(Mat P);
 PETSC_INTERN PetscErrorCode KCycleOverlapTake(Mat P, KCycleSets *, PetscScalar *temp);
@@ -115,9 +113,11 @@ PETSC_INTERN PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *);
 /* ghostnumbers.c: what tells the numbers of owned points, of one line after the other */
 #define KC_POINT_WEIGHTS 8 /* of a fine point: two for each of the coarse lines that its line touches */
 typedef struct {
-  const KCycleStencil  *st; /* its coefficients, or */
-  const KCycleTransfer *tr; /* weights */
-  PetscInt              m;  /* numbers of a point */
+  const KCycleStencil  *st;  /* its coefficients, or */
+  const KCycleTransfer *tr;  /* weights, or */
+  const KCycleAlong    *al;  /* those that were solved for along lines, */
+  const PetscInt       *low; /* of a grid whose owned points lie behind so many others */
+  PetscInt              m;   /* numbers of a point */
   PetscInt              j, k;
   KCycleLine            l;
   KCycleTouch           touch;
@@ -125,8 +125,8 @@ typedef struct {
 
 PETSC_INTERN void           KCycleTell(KCycleTeller *, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers);
 PETSC_INTERN PetscBool      KCycleTransferCoincides(const KCycleTransfer *, PetscInt i, PetscInt *coarse);
-PETSC_INTERN PetscErrorCode KCycleGhostNumbers(MPI_Comm, const KCycleBox *, const KCycleBox *all, const PetscInt low[],
-                                               PetscInt depth, KCycleTeller *, PetscScalar *halo);
+PETSC_INTERN PetscErrorCode KCycleGhostNumbers(Mat P, const KCycleOverlap *, const PetscInt depth[], KCycleTeller *,
+                                               PetscScalar *halo);
 
 /* galerkin.c: Q and B are the overlap of P and the operator */
 PETSC_INTERN PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fill, Mat *Ac);

@@ -12,74 +12,6 @@
 */
 #include "mattransfer.h"
 
-/* The point of the grid at place i of direction d, counted from the first owned one */
-static PetscInt GridPoint(const KCycleTransfer *tr, int d, PetscInt i)
-{
-  const KCycleBox *box  = tr->fine;
-  const PetscInt   size = box->size[d];
-  PetscInt         at   = box->start[d] + i;
-
-  if (tr->factor[d] == 2 && size % 2 == 1)
-    at = at >= size ? PetscMax(at - 1, size) : at < 0 ? PetscMin(at + 1, -1) : at;
-  return (at % size + size) % size;
-}
-
-/* How deep is the rim of a box whose points others have in their overlap */
-static void RimDepth(const KCycleTransfer *tr, PetscInt depth[])
-{
-  for (int d = 0; d < 3; d++) depth[d] = tr->fine->periodic[d] || tr->fine->nproc[d] > 1 ? tr->factor[d] : 0;
-}
-
-/* The number of a point of a box among those of its rim */
-static PetscInt RimNumber(const PetscInt n[], const PetscInt depth[], const PetscInt at[])
-{
-  PetscInt inner[3], before[3], inside[3];
-
-  for (int d = 0; d < 3; d++) {
-    inner[d]  = PetscMax(0, n[d] - 2 * depth[d]);
-    before[d] = PetscMin(PetscMax(at[d] - depth[d], 0), inner[d]);
-    inside[d] = at[d] >= depth[d] && at[d] < n[d] - depth[d];
-  }
-  return at[0] + n[0] * (at[1] + n[1] * at[2]) -
-         (inner[0] * inner[1] * before[2] + (inside[2] ? inner[0] * before[1] + (inside[1] ? before[0] : 0) : 0));
-}
-
-/* The exchange: of each point of the overlap that is not owned, in their order, the process and its number there */
-static PetscErrorCode CreateExchange(const KCycleTransfer *tr, MPI_Comm comm, KCycleOverlap *ov)
-{
-  const KCycleBox *box = tr->fine, *all = KCycleTransferOf(ov->P)->fine;
-  PetscInt         depth[3], at[3], inside[3], n[3], next = 0;
-  PetscSFNode     *root;
-
-  PetscFunctionBegin;
-  RimDepth(tr, depth);
-  ov->nrim = box->npoints;
-  for (PetscInt d = 0, inner = box->npoints; d < 3; d++) {
-    inner = box->n[d] ? inner / box->n[d] * PetscMax(0, box->n[d] - 2 * depth[d]) : 0;
-    if (d == 2) ov->nrim -= inner;
-  }
-  PetscCall(PetscMalloc1(all->npoints - box->npoints, &root));
-  for (PetscInt k = -ov->low[2]; k < all->n[2] - ov->low[2]; k++) {
-    for (PetscInt j = -ov->low[1]; j < all->n[1] - ov->low[1]; j++) {
-      const PetscBool owned = (PetscBool)(j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]);
-
-      at[1] = GridPoint(tr, 1, j);
-      at[2] = GridPoint(tr, 2, k);
-      for (PetscInt i = -ov->low[0]; i < all->n[0] - ov->low[0]; i++) {
-        if (owned && i == 0) i = box->n[0];
-        if (i == all->n[0] - ov->low[0]) break;
-        at[0]              = GridPoint(tr, 0, i);
-        root[next].rank    = KCycleBoxOwner(box, at, inside, n);
-        root[next++].index = RimNumber(n, depth, inside);
-      }
-    }
-  }
-  PetscCall(PetscSFCreate(comm, &ov->sf));
-  PetscCall(PetscSFSetGraph(ov->sf, ov->nrim, next, NULL, PETSC_COPY_VALUES, root, PETSC_OWN_POINTER));
-  PetscCall(PetscSFSetUp(ov->sf));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode CreateGrid(PetscInt dim, const PetscInt n[], DM *dm)
 {
   PetscFunctionBegin;
@@ -127,57 +59,12 @@ PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *ov)
 {
   PetscFunctionBegin;
   PetscCall(MatDestroy(&ov->P));
-  PetscCall(PetscSFDestroy(&ov->sf));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Are all points of an owned line in the rim? Else those less than depth[0] from its ends */
-static PetscBool IsWhole(const KCycleBox *box, const PetscInt depth[], PetscInt line)
-{
-  const PetscInt j = line % box->n[1], k = line / box->n[1];
-
-  return (PetscBool)(j < depth[1] || j >= box->n[1] - depth[1] || k < depth[2] || k >= box->n[2] - depth[2] ||
-                     box->n[0] <= 2 * depth[0]);
-}
-
-/* The coefficients of the points of the rim, point by point, and what comes of them from others */
-static PetscErrorCode Exchange(const KCycleTransfer *tr, const KCycleStencil *st, const KCycleOverlap *ov,
-                               PetscScalar *halo)
-{
-  const KCycleBox *box = tr->fine;
-  const int        nc  = st->shape.ncoeffs;
-  PetscInt         depth[3];
-  PetscScalar     *rim, *next;
-  MPI_Datatype     unit;
-  KCycleLine       l;
-
-  PetscFunctionBegin;
-  RimDepth(tr, depth);
-  PetscCall(PetscMalloc1((size_t)nc * ov->nrim, &rim));
-  next = rim;
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt  n     = box->n[0];
-    const PetscBool whole = IsWhole(box, depth, line);
-
-    if (!whole && !depth[0]) continue;
-    MatStencilLineArrays(st, line, &l);
-    for (PetscInt i = 0; i < n; i++) {
-      if (!whole && i == depth[0]) i = n - depth[0];
-      for (int o = 0; o < nc; o++) *next++ = KCycleLineCoefficient(&l, o, i);
-    }
-  }
-  PetscCallMPI(MPI_Type_contiguous(nc, MPIU_SCALAR, &unit));
-  PetscCallMPI(MPI_Type_commit(&unit));
-  PetscCall(PetscSFBcastBegin(ov->sf, unit, rim, halo, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(ov->sf, unit, rim, halo, MPI_REPLACE));
-  PetscCallMPI(MPI_Type_free(&unit));
-  PetscCall(PetscFree(rim));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What has come for points that are not owned */
-static void TakeBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCycleBox *all, const KCycleAlong *al,
-                       const PetscScalar *halo, PetscScalar *values)
+static void TakeBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCycleBox *all, const PetscScalar *halo,
+                       KCycleAlong *al)
 {
   for (PetscInt line = 0; line < all->nlines; line++) {
     const PetscInt  j = line % all->n[1] - ov->low[1], k = line / all->n[1] - ov->low[2];
@@ -189,43 +76,28 @@ static void TakeBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCyc
       const PetscInt at = has ? KCycleAlongPlace(al, i) : -1;
 
       if (owned && i >= ov->low[0] && i < ov->low[0] + box->n[0]) continue;
-      if (at >= 0) values[row + at] = *halo;
-      halo++;
+      for (int t = 0; at >= 0 && t < al->m; t++) al->w[t * al->npoints + row + at] = halo[t];
+      halo += al->m;
     }
   }
 }
 
-/* Collective. A number of each point of some kind, known at owned points, for points of the overlap beside these */
-PetscErrorCode KCycleOverlapExchange(Mat P, const KCycleAlong *al, PetscScalar *values)
+/* Collective. Weights of points of some kind, known at owned points, for points of the overlap beside these */
+PetscErrorCode KCycleOverlapExchange(Mat P, KCycleAlong *al)
 {
-  Mat_StencilTransfer *p   = (Mat_StencilTransfer *)P->data;
-  const KCycleOverlap *ov  = &p->overlap;
-  const KCycleBox     *box = p->t.fine, *all;
-  PetscInt             depth[3], row, next = 0;
-  PetscScalar         *rim, *halo;
+  Mat_StencilTransfer *p      = (Mat_StencilTransfer *)P->data;
+  const KCycleOverlap *ov     = &p->overlap;
+  KCycleTeller         teller = {.al = al, .low = ov->low, .m = al->m, .j = -1};
+  const KCycleBox     *all;
+  PetscScalar         *halo;
 
   PetscFunctionBegin;
   if (!ov->P) PetscFunctionReturn(PETSC_SUCCESS);
   all = KCycleTransferOf(ov->P)->fine;
-  RimDepth(&p->t, depth);
-  PetscCall(PetscCalloc2(ov->nrim, &rim, all->npoints - box->npoints, &halo));
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt  n     = box->n[0];
-    const PetscBool whole = IsWhole(box, depth, line),
-                    has   = KCycleAlongLine(al, line % box->n[1] + ov->low[1], line / box->n[1] + ov->low[2], &row);
-
-    for (PetscInt i = 0; i < n; i++) {
-      const PetscInt at = has ? KCycleAlongPlace(al, i + ov->low[0]) : -1;
-
-      if (!whole && i >= depth[0] && i < n - depth[0]) continue;
-      if (at >= 0) rim[next] = values[row + at];
-      next++;
-    }
-  }
-  PetscCall(PetscSFBcastBegin(ov->sf, MPIU_SCALAR, rim, halo, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(ov->sf, MPIU_SCALAR, rim, halo, MPI_REPLACE));
-  TakeBeyond(ov, box, all, al, halo, values);
-  PetscCall(PetscFree2(rim, halo));
+  PetscCall(PetscMalloc1((size_t)al->m * (all->npoints - p->t.fine->npoints), &halo));
+  PetscCall(KCycleGhostNumbers(P, ov, p->t.factor, &teller, halo));
+  TakeBeyond(ov, p->t.fine, all, halo, al);
+  PetscCall(PetscFree(halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,16 +185,13 @@ PetscErrorCode KCycleOverlapOperator(Mat A, const KCycleOverlap *ov, const Petsc
    caller. Where a process has no neighbours the overlap is the level itself */
 PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B)
 {
-  const KCycleTransfer *tr = KCycleTransferOf(P);
-  KCycleOverlap        *ov = &((Mat_StencilTransfer *)P->data)->overlap;
-  const int             nc = KCycleStencilOf(A)->shape.ncoeffs;
+  const KCycleTransfer *tr     = KCycleTransferOf(P);
+  KCycleOverlap        *ov     = &((Mat_StencilTransfer *)P->data)->overlap;
+  KCycleTeller          teller = {.st = KCycleStencilOf(A), .m = KCycleStencilOf(A)->shape.ncoeffs, .j = -1};
   PetscScalar          *halo;
 
   PetscFunctionBegin;
-  if (!ov->P && KCycleBoxTalks(tr->fine)) {
-    PetscCall(KCycleOverlapCreate(tr, tr->factor, ov));
-    PetscCall(CreateExchange(tr, PetscObjectComm((PetscObject)P), ov));
-  }
+  if (!ov->P && KCycleBoxTalks(tr->fine)) PetscCall(KCycleOverlapCreate(tr, tr->factor, ov));
   if (!ov->P) {
     *Q = P;
     *B = A;
@@ -330,8 +199,8 @@ PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   *Q = ov->P;
-  PetscCall(PetscMalloc1((size_t)nc * (KCycleTransferOf(ov->P)->fine->npoints - tr->fine->npoints), &halo));
-  PetscCall(Exchange(tr, KCycleStencilOf(A), ov, halo));
+  PetscCall(PetscMalloc1((size_t)teller.m * (KCycleTransferOf(ov->P)->fine->npoints - tr->fine->npoints), &halo));
+  PetscCall(KCycleGhostNumbers(P, ov, tr->factor, &teller, halo));
   PetscCall(KCycleOverlapOperator(A, ov, halo, B));
   PetscCall(PetscFree(halo));
   PetscFunctionReturn(PETSC_SUCCESS);
