@@ -125,7 +125,6 @@ typedef struct {
 #define KC_BALANCED_RANGE 1e10
 PETSC_INTERN PetscErrorCode MatStencilFindParts(Mat, PetscReal rounding, PetscBool early, KCycleParts *);
 PETSC_INTERN PetscErrorCode KCyclePartsDestroy(KCycleParts *);
-PETSC_INTERN void           MatStencilTakeSeen(const KCycleStencil *, int, PetscScalar *);
 
 /* balance.c: D and D A, or NULL */
 PETSC_INTERN PetscErrorCode MatStencilBalance(Mat, PetscScalar **d, Mat *);

@@ -4,47 +4,27 @@
 */
 #include "matstencil.h"
 
-/* Collective. Do couplings with points of other processes, or around a periodic end, differ from the opposite ones?
-   Those that are one-way say nothing */
+/* Does a coupling differ from the opposite one? Those that are one-way say nothing */
+static PetscErrorCode CompareEdge(void *context, const KCycleEdge *edge)
+{
+  PetscFunctionBegin;
+  if (edge->a != (PetscScalar)0.0 && edge->b != (PetscScalar)0.0 &&
+      PetscAbsScalar(edge->a - edge->b) > 1000 * PETSC_MACHINE_EPSILON * PetscAbsScalar(edge->a))
+    *(int *)context = 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective. Do couplings with points of other processes, or around a periodic end, differ from the opposite ones? */
 static PetscErrorCode EdgesDiffer(Mat A, PetscBool *differ)
 {
-  const KCycleStencil *st   = KCycleStencilOf(A);
-  const KCycleBox     *box  = st->box;
-  int                  mine = 0, all;
-  PetscScalar         *c, *halo, b;
-  KCycleLine           l;
+  int mine = 0, all;
 
   PetscFunctionBegin;
   *differ = PETSC_FALSE;
-  if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(box->npoints, &c));
-  PetscCall(KCycleBoxHaloCreate(box, &halo));
-  for (int o = st->shape.ncoeffs / 2 + 1; o < st->shape.ncoeffs; o++) {
-    const int dx = st->shape.dx[o], q = st->shape.line[o];
-
-    MatStencilTakeSeen(st, st->shape.ncoeffs - 1 - o, c);
-    PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, halo));
-    for (PetscInt line = 0; line < box->nlines; line++) {
-      const PetscInt  jj = line % box->n[1] + st->shape.dy[q], kk = line / box->n[1] + st->shape.dz[q];
-      const PetscBool inside = (PetscBool)(jj >= 0 && jj < box->n[1] && kk >= 0 && kk < box->n[2]);
-
-      if (inside && !dx) continue;
-      MatStencilLineArrays(st, line, &l);
-      for (PetscInt i = 0; i < l.n; i += inside ? PetscMax(l.n - 1, 1) : 1) {
-        const PetscInt    at[3] = {i + dx, jj, kk};
-        const PetscScalar a     = KCycleLineCoefficient(&l, o, i);
-
-        if ((inside && at[0] >= 0 && at[0] < l.n) || !MatStencilValueAt(box, c, halo, at, &b)) continue;
-        if (a != (PetscScalar)0.0 && b != (PetscScalar)0.0 &&
-            PetscAbsScalar(a - b) > 1000 * PETSC_MACHINE_EPSILON * PetscAbsScalar(a))
-          mine = 1;
-      }
-    }
-  }
+  if (!KCycleBoxTalks(KCycleStencilOf(A)->box)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilVisitEdges(A, KCycleStencilOf(A)->shape.ncoeffs / 2 + 1, CompareEdge, &mine));
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
   *differ = (PetscBool)all;
-  PetscCall(PetscFree(c));
-  PetscCall(PetscFree(halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,14 +18,20 @@ enum {
   DRIFT_ALL
 };
 
-/* Couplings o of the points of line l, and the opposite ones of line m, which they lead to */
-static void AddPairs(const KCycleShape *shape, const KCycleLine *l, const KCycleLine *m, int o, PetscReal sums[])
-{
-  const int      dx = shape->dx[o], opposite = shape->ncoeffs - 1 - o;
-  const PetscInt n    = l->n;
-  PetscReal      skew = 0, both = 0, most = sums[DRIFT_MOST];
+/* Sums, and of each coefficient what the last pairs of lines have added to DRIFT_SKEW and DRIFT_PAIRS */
+typedef struct {
+  PetscReal sums[DRIFT_ALL], last[KC_MAX_COEFFS][2];
+} Drift;
 
-  for (PetscInt i = PetscMax(0, -dx); i < n - PetscMax(0, dx); i++) {
+/* Couplings o of the points of line l, and the opposite ones of line m, which they lead to */
+static PetscBool AddPairs(void *context, const KCycleShape *shape, const KCycleLine *l, const KCycleLine *m, int o,
+                          PetscBool again)
+{
+  Drift    *drift = (Drift *)context;
+  const int dx = shape->dx[o], opposite = shape->ncoeffs - 1 - o;
+  PetscReal skew = 0, both = 0, most = drift->sums[DRIFT_MOST];
+
+  for (PetscInt i = PetscMax(0, -dx); i < l->n - PetscMax(0, dx) && !again; i++) {
     const PetscReal a = PetscAbsScalar(KCycleLineCoefficient(l, o, i)),
                     b = PetscAbsScalar(KCycleLineCoefficient(m, opposite, i + dx));
 
@@ -35,43 +41,13 @@ static void AddPairs(const KCycleShape *shape, const KCycleLine *l, const KCycle
     both += a + b;
     if (PetscAbsReal(a - b) > most * (a + b)) most = PetscAbsReal(a - b) / (a + b);
   }
-  sums[DRIFT_MOST] = most;
-  sums[DRIFT_SKEW] += skew;
-  sums[DRIFT_PAIRS] += both;
-}
-
-/* All pairs of a line with itself and with lines ahead. Couplings that are kept once for both are not looked at: of
-   symmetric matrices these are most */
-static void AddLine(const KCycleStencil *st, PetscInt j, PetscInt k, PetscReal sums[])
-{
-  const KCycleBox   *box   = st->box;
-  const KCycleShape *shape = &st->shape;
-  const PetscInt     line  = j + box->n[1] * k;
-  KCycleLine         l, m;
-
-  MatStencilLineArrays(st, line, &l);
-  for (int o = shape->ncoeffs / 2 + 1; o < shape->ncoeffs; o++) {
-    const int      q  = shape->line[o];
-    const PetscInt jj = j + shape->dy[q], kk = k + shape->dz[q], other = jj + box->n[1] * kk;
-
-    if (jj < 0 || jj >= box->n[1] || kk >= box->n[2]) continue;
-    if (st->half && st->set[line] < 0 && st->set[other] < 0) continue;
-    MatStencilLineArrays(st, other, &m);
-    AddPairs(shape, &l, &m, o, sums);
+  if (!again) {
+    drift->last[o][0] = skew;
+    drift->last[o][1] = both;
   }
-}
-
-/* Do a line and those ahead of it share their coefficients with the line before and those ahead of that? */
-static PetscBool IsLikeLast(const KCycleStencil *st, PetscInt j, PetscInt k)
-{
-  const KCycleBox *box = st->box;
-
-  for (PetscInt kk = k; kk <= PetscMin(k + 1, box->n[2] - 1); kk++) {
-    for (PetscInt jj = j - 1; jj <= j + 1; jj++) {
-      if (jj < 1 || jj >= box->n[1] || !MatStencilLineIsLast(st, jj + box->n[1] * kk, jj - 1 + box->n[1] * kk))
-        return PETSC_FALSE;
-    }
-  }
+  drift->sums[DRIFT_MOST] = most;
+  drift->sums[DRIFT_SKEW] += drift->last[o][0];
+  drift->sums[DRIFT_PAIRS] += drift->last[o][1];
   return PETSC_TRUE;
 }
 
@@ -102,40 +78,35 @@ static void AddLeans(const KCycleStencil *st, PetscInt line, PetscReal sums[])
 }
 
 /* Sums over all lines; of a line like the last one they are those of the last one */
-static void Look(const KCycleStencil *st, PetscBool leans, PetscReal sums[])
+static void AddAllLeans(const KCycleStencil *st, PetscReal sums[])
 {
-  const KCycleBox *box = st->box;
-  PetscReal        now[DRIFT_ALL];
+  PetscReal now[DRIFT_NUM];
 
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt  j = line % box->n[1], k = line / box->n[1];
-    const PetscBool like = leans ? MatStencilLineIsLast(st, line, line - 1) : IsLikeLast(st, j, k);
-
-    if (!like) {
-      for (int t = 0; t < DRIFT_ALL; t++) now[t] = 0;
-      if (leans) AddLeans(st, line, now);
-      else AddLine(st, j, k, now);
+  for (PetscInt line = 0; line < st->box->nlines; line++) {
+    if (!MatStencilLineIsLast(st, line, line - 1)) {
+      for (int t = DRIFT_LEANS; t < DRIFT_NUM; t++) now[t] = 0;
+      AddLeans(st, line, now);
     }
-    for (int t = 0; t < DRIFT_NUM; t++) sums[t] += now[t];
-    sums[DRIFT_MOST] = PetscMax(sums[DRIFT_MOST], now[DRIFT_MOST]);
+    for (int t = DRIFT_LEANS; t < DRIFT_NUM; t++) sums[t] += now[t];
   }
 }
 
 /* Of a symmetric matrix, but for rounding, rows do not lean: there opposite couplings differ where coefficients jump */
 static PetscErrorCode FindDrift(Mat A, KCycleScan *scan)
 {
-  const KCycleStencil *st              = &((Mat_Stencil *)A->data)->s;
-  PetscReal            sums[DRIFT_ALL] = {0}, all[DRIFT_NUM];
-  MPI_Comm             comm            = PetscObjectComm((PetscObject)A);
+  const KCycleStencil *st    = KCycleStencilOf(A);
+  Drift                drift = {{0}, {{0}}};
+  PetscReal           *sums  = drift.sums, all[DRIFT_NUM];
+  MPI_Comm             comm  = PetscObjectComm((PetscObject)A);
 
   PetscFunctionBegin;
-  Look(st, PETSC_FALSE, sums);
+  (void)MatStencilVisitLines(st, st->shape.ncoeffs / 2 + 1, PETSC_FALSE, AddPairs, &drift);
   PetscCallMPI(MPI_Allreduce(sums, all, DRIFT_LEANS, MPIU_REAL, MPIU_SUM, comm));
   PetscCallMPI(MPI_Allreduce(&sums[DRIFT_MOST], &scan->unequal, 1, MPIU_REAL, MPIU_MAX, comm));
   scan->skew = all[DRIFT_PAIRS] > 0 ? all[DRIFT_SKEW] / all[DRIFT_PAIRS] : 0;
   for (int d = 0; d < 3; d++) scan->drift[d] = 0;
   if (scan->skew < PETSC_SMALL) PetscFunctionReturn(PETSC_SUCCESS);
-  Look(st, PETSC_TRUE, sums);
+  AddAllLeans(st, sums);
   PetscCallMPI(MPI_Allreduce(sums, all, DRIFT_NUM, MPIU_REAL, MPIU_SUM, comm));
   for (int d = 0; d < 3; d++) scan->drift[d] = all[DRIFT_BOTH + d] > 0 ? all[DRIFT_LEANS + d] / all[DRIFT_BOTH + d] : 0;
   PetscFunctionReturn(PETSC_SUCCESS);

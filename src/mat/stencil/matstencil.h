@@ -59,6 +59,21 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode MatStencilGetBack(Mat_Stencil *);
 
+/* pairs.c: coefficient o of line l, and the opposite one of line m, which it leads to. again: both lines have the
+   coefficients that they had at the last visit for o, and m is not given. Returns false: enough has been seen */
+typedef PetscBool (*KCycleVisitLines)(void *context, const KCycleShape *, const KCycleLine *l, const KCycleLine *m,
+                                      int o, PetscBool again);
+PETSC_INTERN PetscBool MatStencilVisitLines(const KCycleStencil *, int first, PetscBool all, KCycleVisitLines, void *);
+
+/* A coupling with a point of another process, or beyond a periodic end */
+typedef struct {
+  PetscInt    point, at[3];
+  PetscScalar a, b; /* of the point with that one, and of that one with the point */
+} KCycleEdge;
+typedef PetscErrorCode (*KCycleVisitEdge)(void *context, const KCycleEdge *);
+PETSC_INTERN PetscErrorCode MatStencilVisitEdges(Mat, int first, KCycleVisitEdge, void *);
+PETSC_INTERN void           MatStencilCopySeen(const KCycleStencil *, int, PetscScalar *);
+
 /* The point of a global row, relative to the owned box */
 static inline void MatStencilPointOf(const KCycleBox *box, PetscInt row, PetscInt at[])
 {

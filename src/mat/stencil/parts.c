@@ -15,12 +15,6 @@
 /* The least factor of D, and the inverse of the largest: products of a few stay finite */
 #define KC_LEAST_FACTOR PetscPowReal(PETSC_SMALL, 8)
 
-/* A coupling with a point of another process, or around a periodic end */
-typedef struct {
-  PetscInt    point, at[3];
-  PetscScalar a, b; /* of the point with that one, and of that one with the point */
-} Edge;
-
 typedef struct {
   Mat            A;
   KCycleParts   *parts;
@@ -30,7 +24,7 @@ typedef struct {
   PetscBool     *open;
   PetscSegBuffer edges;
   PetscInt       nedges;
-  Edge          *edge;
+  KCycleEdge    *edge;
   PetscScalar   *field, *halo, *diagonal, *dhalo;
 } Search;
 
@@ -219,87 +213,45 @@ static PetscErrorCode AddPoints(Search *s, PetscReal rounding, PetscBool early)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coefficient o of the points of a line, where it leads to points that are not on this process. field and halo: the
-   opposite coefficient, marked: points that are coupled */
-static PetscErrorCode AddEdges(Search *s, int o, PetscInt line, const PetscScalar *marked, const PetscScalar *mhalo)
+/* field and halo: marked, points that are coupled */
+static PetscErrorCode AddEdge(void *context, const KCycleEdge *edge)
 {
-  const KCycleStencil *st    = KCycleStencilOf(s->A);
-  const KCycleShape   *shape = &st->shape;
-  const PetscInt      *n = st->box->n, j = line % n[1], k = line / n[1];
-  const PetscInt       jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]];
-  const PetscBool      inside = (PetscBool)(jj >= 0 && jj < n[1] && kk >= 0 && kk < n[2]);
-  const PetscInt       step   = inside ? PetscMax(n[0] - 1, 1) : 1; /* only the ends of such a line */
-  KCycleLine           l;
+  Search          *s   = (Search *)context;
+  const KCycleBox *box = KCycleStencilOf(s->A)->box;
+  PetscScalar      there, mark, d;
+  KCycleEdge      *added;
 
   PetscFunctionBegin;
-  MatStencilLineArrays(st, line, &l);
-  for (PetscInt i = 0; i < n[0]; i += step) {
-    const PetscInt at[3] = {i + shape->dx[o], jj, kk}, p = line * n[0] + i;
-    PetscScalar    a = KCycleLineCoefficient(&l, o, i), b, there, mark, d;
-    Edge          *edge;
-
-    if (inside && at[0] >= 0 && at[0] < n[0]) continue;
-    if (s->parts->piece[p] < 0 || !MatStencilValueAt(st->box, s->field, s->halo, at, &b)) continue;
-    if (a == (PetscScalar)0.0 && b == (PetscScalar)0.0) continue;
-    (void)MatStencilValueAt(st->box, s->diagonal, s->dhalo, at, &there);
-    (void)MatStencilValueAt(st->box, marked, mhalo, at, &mark);
-    if (mark == (PetscScalar)0.0) s->open[PieceOf(s, p, &d)] = PETSC_TRUE;
-    else if (Compare(s->parts, a, b, PetscAbsScalar(s->diagonal[p]), PetscAbsScalar(there))) {
-      PetscCall(PetscSegBufferGet(s->edges, 1, &edge));
-      edge->point = p;
-      edge->a     = a;
-      edge->b     = b;
-      PetscCall(PetscArraycpy(edge->at, at, 3));
-      s->nedges++;
-    }
+  if (s->parts->piece[edge->point] < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (edge->a == (PetscScalar)0.0 && edge->b == (PetscScalar)0.0) PetscFunctionReturn(PETSC_SUCCESS);
+  (void)MatStencilValueAt(box, s->diagonal, s->dhalo, edge->at, &there);
+  (void)MatStencilValueAt(box, s->field, s->halo, edge->at, &mark);
+  if (mark == (PetscScalar)0.0) s->open[PieceOf(s, edge->point, &d)] = PETSC_TRUE;
+  else if (Compare(s->parts, edge->a, edge->b, PetscAbsScalar(s->diagonal[edge->point]), PetscAbsScalar(there))) {
+    PetscCall(PetscSegBufferGet(s->edges, 1, &added));
+    *added = *edge;
+    s->nedges++;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Coefficient o of the points that are next to those of other processes, or at a periodic end */
-void MatStencilTakeSeen(const KCycleStencil *st, int o, PetscScalar *field)
-{
-  const KCycleBox *box = st->box;
-  const PetscInt   n   = box->n[0];
-  KCycleLine       l;
-
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscBool seen = KCycleBoxLineIsSeen(box, line % box->n[1], line / box->n[1]);
-
-    if (!seen && !box->xhalo) continue;
-    MatStencilLineArrays(st, line, &l);
-    for (PetscInt i = 0; i < n; i += seen ? 1 : PetscMax(n - 1, 1))
-      field[line * n + i] = KCycleLineCoefficient(&l, o, i);
-  }
 }
 
 /* Collective */
 static PetscErrorCode FindEdges(Search *s)
 {
-  const KCycleStencil *st = KCycleStencilOf(s->A);
-  PetscScalar         *marked, *mhalo;
+  const KCycleBox *box = KCycleStencilOf(s->A)->box;
 
   PetscFunctionBegin;
-  PetscCall(PetscSegBufferCreate(sizeof(Edge), 64, &s->edges));
-  PetscCall(PetscMalloc1(st->box->npoints, &marked));
-  PetscCall(KCycleBoxHaloCreate(st->box, &mhalo));
-  for (PetscInt p = 0; p < st->box->npoints; p++) marked[p] = s->parts->piece[p] < 0 ? 0 : 1;
-  PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, marked, mhalo));
-  PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, s->diagonal, s->dhalo));
-  for (int o = 0; o < st->shape.ncoeffs; o++) {
-    if (o == st->shape.ncoeffs / 2) continue;
-    MatStencilTakeSeen(st, st->shape.ncoeffs - 1 - o, s->field);
-    PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, s->field, s->halo));
-    for (PetscInt line = 0; line < st->box->nlines; line++) PetscCall(AddEdges(s, o, line, marked, mhalo));
-  }
-  PetscCall(PetscFree(marked));
-  PetscCall(PetscFree(mhalo));
+  PetscCall(PetscSegBufferCreate(sizeof(KCycleEdge), 64, &s->edges));
+  for (PetscInt p = 0; p < box->npoints; p++) s->field[p] = s->parts->piece[p] < 0 ? 0 : 1;
+  PetscCall(KCycleBoxExchange(box, PETSC_TRUE, s->field, s->halo));
+  PetscCall(KCycleBoxExchange(box, PETSC_TRUE, s->diagonal, s->dhalo));
+  PetscCall(MatStencilVisitEdges(s->A, 0, AddEdge, s));
   PetscCall(PetscSegBufferExtractInPlace(s->edges, &s->edge));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What neighbours are told of the point of an edge: number of the part, and is it open? d */
-static void Tell(Search *s, const Edge *edge, PetscScalar *number, PetscScalar *d)
+static void Tell(Search *s, const KCycleEdge *edge, PetscScalar *number, PetscScalar *d)
 {
   const PetscInt whole = PieceOf(s, edge->point, &d[edge->point]);
 
@@ -308,7 +260,7 @@ static void Tell(Search *s, const Edge *edge, PetscScalar *number, PetscScalar *
 }
 
 /* Takes the number of a neighbour's part, if that is lower, with its factor */
-static PetscBool Listen(Search *s, const Edge *edge, PetscScalar number, PetscScalar theirs)
+static PetscBool Listen(Search *s, const KCycleEdge *edge, PetscScalar number, PetscScalar theirs)
 {
   KCycleParts    *parts = s->parts;
   PetscScalar     mine;
@@ -349,7 +301,7 @@ static PetscErrorCode Join(Search *s)
     PetscCallMPI(MPI_Allreduce(&changed, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)s->A)));
   } while (any);
   for (PetscInt e = 0; e < s->nedges; e++) {
-    const Edge *edge = &s->edge[e];
+    const KCycleEdge *edge = &s->edge[e];
 
     (void)MatStencilValueAt(box, d, dhalo, edge->at, &theirs);
     if (Differ(d[edge->point] * edge->a, theirs * edge->b)) s->parts->balanced = PETSC_FALSE;

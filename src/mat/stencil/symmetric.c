@@ -51,46 +51,18 @@ static PetscBool CouplingsAgree(const KCycleLine *l, const KCycleLine *m, const 
                                                 l->c[middle] + low, m->c[middle] + low + dx) == 0);
 }
 
-/* Is line (j, k) symmetric, with the lines behind it? last: the classes that were compared last, for each
-   coefficient. The diagonal is compared with itself, which tells what is real and what is a number at all */
-static PetscBool LineIsSymmetric(const KCycleStencil *st, PetscInt j, PetscInt k, int first, Tolerance tol,
-                                 PetscInt last[][2])
+/* The diagonal is compared with itself, which tells what is real and what is a number at all */
+static PetscBool CompareLines(void *context, const KCycleShape *shape, const KCycleLine *l, const KCycleLine *m, int o,
+                              PetscBool again)
 {
-  const KCycleBox   *box   = st->box;
-  const KCycleShape *shape = &st->shape;
-  const PetscInt     line  = j + box->n[1] * k;
-  KCycleLine         l, m;
-
-  MatStencilLineArrays(st, line, &l);
-  for (int o = first; o < shape->ncoeffs; o++) {
-    const int       q  = shape->line[o];
-    const PetscInt  jj = j + shape->dy[q], kk = k + shape->dz[q], other = jj + box->n[1] * kk;
-    const PetscBool once = (PetscBool)(st->half && !tol.conjugate && o > shape->ncoeffs / 2);
-
-    if (jj < 0 || jj >= box->n[1] || kk >= box->n[2]) continue;
-    if (once && st->set[line] < 0 && st->set[other] < 0) continue; /* kept once for both */
-    if (st->set[line] >= 0 && st->set[line] == last[o][0] && st->set[other] == last[o][1]) continue;
-    MatStencilLineArrays(st, other, &m);
-    if (!CouplingsAgree(&l, &m, shape, o, tol)) return PETSC_FALSE;
-    if (st->set[other] < 0) continue; /* all that have coefficients of their own are alike there */
-    last[o][0] = st->set[line];
-    last[o][1] = st->set[other];
-  }
-  return PETSC_TRUE;
+  return (PetscBool)(again || CouplingsAgree(l, m, shape, o, *(const Tolerance *)context));
 }
 
 /* Are couplings between points of this process symmetric? finite: all entries are known to be numbers */
 static PetscBool LinesAreSymmetric(const KCycleStencil *st, Tolerance tol, PetscBool finite)
 {
-  const KCycleBox *box   = st->box;
-  const int        first = st->shape.ncoeffs / 2 + (finite && !tol.conjugate ? 1 : 0);
-  PetscInt         last[KC_MAX_COEFFS][2];
-
-  for (int o = 0; o < KC_MAX_COEFFS; o++) last[o][0] = last[o][1] = -1;
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    if (!LineIsSymmetric(st, line % box->n[1], line / box->n[1], first, tol, last)) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
+  return MatStencilVisitLines(st, st->shape.ncoeffs / 2 + (finite && !tol.conjugate ? 1 : 0), tol.conjugate,
+                              CompareLines, &tol);
 }
 
 /* Not collective: yes is true if all rows of this process are symmetric and have no neighbours on others, nor around
@@ -147,57 +119,40 @@ PetscBool MatStencilValueAt(const KCycleBox *box, const PetscScalar *field, cons
   return PETSC_TRUE;
 }
 
-/* Do the points of a line say of the couplings opposite to o what points beside those of this process say? d and c: the
-   diagonal and coefficient o there */
-static PetscBool LineAgrees(const KCycleStencil *st, PetscInt line, int o, Tolerance tol, const PetscScalar *const d[2],
-                            const PetscScalar *const c[2])
+/* What edges are compared with */
+typedef struct {
+  const KCycleBox *box;
+  Tolerance        tol;
+  PetscScalar     *d, *dhalo; /* the diagonal */
+  PetscBool        agree;
+} Comparison;
+
+static PetscErrorCode CompareEdge(void *context, const KCycleEdge *edge)
 {
-  const KCycleShape *shape    = &st->shape;
-  const KCycleBox   *box      = st->box;
-  const int          opposite = shape->ncoeffs - 1 - o, middle = shape->ncoeffs / 2;
-  const PetscInt     n = box->n[0], j = line % box->n[1], k = line / box->n[1];
-  const PetscInt     jj = j - shape->dy[shape->line[o]], kk = k - shape->dz[shape->line[o]];
-  const PetscBool    within = (PetscBool)(jj >= 0 && jj < box->n[1] && kk >= 0 && kk < box->n[2]);
-  KCycleLine         l;
+  Comparison *c = (Comparison *)context;
+  PetscScalar diagonal;
 
-  if (KCycleBoxLineIsInner(box, j, k) || (within && !(box->xhalo && shape->dx[o]))) return PETSC_TRUE;
-  MatStencilLineArrays(st, line, &l);
-  for (PetscInt i = 0; i < n; i++) {
-    const PetscInt there[3] = {i - shape->dx[o], jj, kk};
-    PetscScalar    theirs, diagonal;
-
-    if ((within && there[0] >= 0 && there[0] < n) || !MatStencilValueAt(box, c[0], c[1], there, &theirs)) continue;
-    (void)MatStencilValueAt(box, d[0], d[1], there, &diagonal);
-    if (Differ(KCycleLineCoefficient(&l, opposite, i), theirs, KCycleLineCoefficient(&l, middle, i), diagonal, tol))
-      return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
+  PetscFunctionBegin;
+  (void)MatStencilValueAt(c->box, c->d, c->dhalo, edge->at, &diagonal);
+  if (Differ(edge->a, edge->b, c->d[edge->point], diagonal, c->tol)) c->agree = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Collective. Are couplings with points of other processes symmetric, and those around periodic ends? */
-static PetscErrorCode SeenAreSymmetric(Mat A, Tolerance tol, PetscBool *yes)
+static PetscErrorCode EdgesAreSymmetric(Mat A, Tolerance tol, PetscBool *yes)
 {
-  const KCycleStencil *st  = &((Mat_Stencil *)A->data)->s;
-  const KCycleBox     *box = st->box;
-  PetscScalar         *d, *dhalo, *c, *chalo;
+  const KCycleStencil *st = KCycleStencilOf(A);
+  Comparison           c  = {.box = st->box, .tol = tol, .agree = PETSC_TRUE};
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(box->npoints, &d, box->npoints, &c));
-  PetscCall(KCycleBoxHaloCreate(box, &dhalo));
-  PetscCall(KCycleBoxHaloCreate(box, &chalo));
-  MatStencilTakeSeen(st, st->shape.ncoeffs / 2, d);
-  PetscCall(KCycleBoxExchange(box, PETSC_TRUE, d, dhalo));
-  for (int o = st->shape.ncoeffs / 2 + 1; o < st->shape.ncoeffs; o++) {
-    const PetscScalar *const diagonal[2] = {d, dhalo}, *const coefficient[2] = {c, chalo};
-
-    MatStencilTakeSeen(st, o, c);
-    PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, chalo));
-    for (PetscInt line = 0; *yes && line < box->nlines; line++)
-      *yes = LineAgrees(st, line, o, tol, diagonal, coefficient);
-  }
-  PetscCall(PetscFree2(d, c));
-  PetscCall(PetscFree(dhalo));
-  PetscCall(PetscFree(chalo));
+  PetscCall(PetscMalloc1(st->box->npoints, &c.d));
+  PetscCall(KCycleBoxHaloCreate(st->box, &c.dhalo));
+  MatStencilCopySeen(st, st->shape.ncoeffs / 2, c.d);
+  PetscCall(KCycleBoxExchange(st->box, PETSC_TRUE, c.d, c.dhalo));
+  PetscCall(MatStencilVisitEdges(A, st->shape.ncoeffs / 2 + 1, CompareEdge, &c));
+  PetscCall(PetscFree(c.d));
+  PetscCall(PetscFree(c.dhalo));
+  *yes = (PetscBool)(*yes && c.agree);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,7 +169,7 @@ static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   *yes =
       LinesAreSymmetric(st, tol, (PetscBool)(scan->done && scan->state == state && scan->notfinite == PETSC_INT_MAX));
-  if (KCycleBoxTalks(st->box)) PetscCall(SeenAreSymmetric(A, tol, yes));
+  if (KCycleBoxTalks(st->box)) PetscCall(EdgesAreSymmetric(A, tol, yes));
   mine = *yes ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
   *yes = (PetscBool)all;
