@@ -66,71 +66,25 @@ static void KeepNumeric(Mat F, Factor *f)
   }
 }
 
-static PetscErrorCode LUNumeric(Mat F, Mat A, const MatFactorInfo *info)
-{
-  Factor *f;
-
-  PetscFunctionBegin;
-  PetscCall(FactorGet(F, A, PETSC_FALSE, &f));
-  PetscCall((*f->lunumeric)(F, f->aij, info));
-  KeepNumeric(F, f);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CholeskyNumeric(Mat F, Mat A, const MatFactorInfo *info)
-{
-  Factor *f;
-
-  PetscFunctionBegin;
-  PetscCall(FactorGet(F, A, PETSC_FALSE, &f));
-  PetscCall((*f->choleskynumeric)(F, f->aij, info));
-  KeepNumeric(F, f);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode LUSymbolic(Mat F, Mat A, IS rows, IS cols, const MatFactorInfo *info)
-{
-  Factor *f;
-
-  PetscFunctionBegin;
-  PetscCall(FactorGet(F, A, PETSC_TRUE, &f));
-  PetscCall((*f->lu)(F, f->aij, rows, cols, info));
-  KeepNumeric(F, f);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ILUSymbolic(Mat F, Mat A, IS rows, IS cols, const MatFactorInfo *info)
-{
-  Factor *f;
-
-  PetscFunctionBegin;
-  PetscCall(FactorGet(F, A, PETSC_TRUE, &f));
-  PetscCall((*f->ilu)(F, f->aij, rows, cols, info));
-  KeepNumeric(F, f);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CholeskySymbolic(Mat F, Mat A, IS rows, const MatFactorInfo *info)
-{
-  Factor *f;
-
-  PetscFunctionBegin;
-  PetscCall(FactorGet(F, A, PETSC_TRUE, &f));
-  PetscCall((*f->cholesky)(F, f->aij, rows, info));
-  KeepNumeric(F, f);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ICCSymbolic(Mat F, Mat A, IS rows, const MatFactorInfo *info)
-{
-  Factor *f;
-
-  PetscFunctionBegin;
-  PetscCall(FactorGet(F, A, PETSC_TRUE, &f));
-  PetscCall((*f->icc)(F, f->aij, rows, info));
-  KeepNumeric(F, f);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* A phase of a factorization, with the AIJ form in place of the matrix */
+#define PHASE(name, symbolic, call, parameters, arguments)                                 \
+  static PetscErrorCode name(Mat F, Mat A, KC_UNPACK parameters const MatFactorInfo *info) \
+  {                                                                                        \
+    Factor *f;                                                                             \
+                                                                                           \
+    PetscFunctionBegin;                                                                    \
+    PetscCall(FactorGet(F, A, symbolic, &f));                                              \
+    PetscCall((*f->call)(F, f->aij, KC_UNPACK arguments info));                            \
+    KeepNumeric(F, f);                                                                     \
+    PetscFunctionReturn(PETSC_SUCCESS);                                                    \
+  }
+#define KC_UNPACK(...) __VA_ARGS__
+PHASE(LUNumeric, PETSC_FALSE, lunumeric, (), ())
+PHASE(CholeskyNumeric, PETSC_FALSE, choleskynumeric, (), ())
+PHASE(LUSymbolic, PETSC_TRUE, lu, (IS rows, IS cols, ), (rows, cols, ))
+PHASE(ILUSymbolic, PETSC_TRUE, ilu, (IS rows, IS cols, ), (rows, cols, ))
+PHASE(CholeskySymbolic, PETSC_TRUE, cholesky, (IS rows, ), (rows, ))
+PHASE(ICCSymbolic, PETSC_TRUE, icc, (IS rows, ), (rows, ))
 
 /* By the package of this name; NULL: the first one that has such a factorization */
 static PetscErrorCode GetFactor(Mat A, MatSolverType package, MatFactorType type, Mat *F)
@@ -171,6 +125,18 @@ static PetscErrorCode MatGetFactor_Stencil_petsc(Mat A, MatFactorType type, Mat 
 }
 
 /* PETSc does not tell which package it wants: one function for each */
+#define PACKAGES(P) \
+  P(mumps)          \
+  P(superlu)        \
+  P(superlu_dist)   \
+  P(umfpack)        \
+  P(klu)            \
+  P(cholmod)        \
+  P(strumpack)      \
+  P(pastix)         \
+  P(mkl_pardiso)    \
+  P(mkl_cpardiso)
+
 #define GET_FACTOR(package)                                                               \
   static PetscErrorCode MatGetFactor_Stencil_##package(Mat A, MatFactorType type, Mat *F) \
   {                                                                                       \
@@ -178,31 +144,13 @@ static PetscErrorCode MatGetFactor_Stencil_petsc(Mat A, MatFactorType type, Mat 
     PetscCall(GetFactor(A, #package, type, F));                                           \
     PetscFunctionReturn(PETSC_SUCCESS);                                                   \
   }
-GET_FACTOR(mumps)
-GET_FACTOR(superlu)
-GET_FACTOR(superlu_dist)
-GET_FACTOR(umfpack)
-GET_FACTOR(klu)
-GET_FACTOR(cholmod)
-GET_FACTOR(strumpack)
-GET_FACTOR(pastix)
-GET_FACTOR(mkl_pardiso)
-GET_FACTOR(mkl_cpardiso)
+PACKAGES(GET_FACTOR)
 
+#define PACKAGE(package) {#package, MatGetFactor_Stencil_##package},
 static const struct {
   MatSolverType package;
   PetscErrorCode (*getfactor)(Mat, MatFactorType, Mat *);
-} Packages[] = {{MATSOLVERPETSC, MatGetFactor_Stencil_petsc},
-                {"mumps", MatGetFactor_Stencil_mumps},
-                {"superlu", MatGetFactor_Stencil_superlu},
-                {"superlu_dist", MatGetFactor_Stencil_superlu_dist},
-                {"umfpack", MatGetFactor_Stencil_umfpack},
-                {"klu", MatGetFactor_Stencil_klu},
-                {"cholmod", MatGetFactor_Stencil_cholmod},
-                {"strumpack", MatGetFactor_Stencil_strumpack},
-                {"pastix", MatGetFactor_Stencil_pastix},
-                {"mkl_pardiso", MatGetFactor_Stencil_mkl_pardiso},
-                {"mkl_cpardiso", MatGetFactor_Stencil_mkl_cpardiso}};
+} Packages[] = {{MATSOLVERPETSC, MatGetFactor_Stencil_petsc}, PACKAGES(PACKAGE)};
 
 /* What this PETSc can factor as AIJ. Packages that it lacks stay unknown to it, so that its own message says so */
 PetscErrorCode MatStencilRegisterFactors(void)

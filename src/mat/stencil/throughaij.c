@@ -6,50 +6,38 @@
 
 static const char RowsIJ[] = "KCycleStencilRowIJ";
 
+/* An operation on an AIJ form that is made for it */
+#define THROUGH_AIJ(A, call)                                    \
+  do {                                                          \
+    Mat aij;                                                    \
+                                                                \
+    PetscFunctionBegin;                                         \
+    PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij)); \
+    PetscCall(call);                                            \
+    PetscCall(MatDestroy(&aij));                                \
+    PetscFunctionReturn(PETSC_SUCCESS);                         \
+  } while (0)
+
 static PetscErrorCode MatCreateSubMatrices_Stencil(Mat A, PetscInt n, const IS rows[], const IS cols[], MatReuse reuse,
                                                    Mat *submat[])
 {
-  Mat aij;
-
-  PetscFunctionBegin;
-  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
-  PetscCall(MatCreateSubMatrices(aij, n, rows, cols, reuse, submat));
-  PetscCall(MatDestroy(&aij));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  THROUGH_AIJ(A, MatCreateSubMatrices(aij, n, rows, cols, reuse, submat));
 }
 
 static PetscErrorCode MatCreateSubMatricesMPI_Stencil(Mat A, PetscInt n, const IS rows[], const IS cols[],
                                                       MatReuse reuse, Mat *submat[])
 {
-  Mat aij;
-
-  PetscFunctionBegin;
-  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
-  PetscCall(MatCreateSubMatricesMPI(aij, n, rows, cols, reuse, submat));
-  PetscCall(MatDestroy(&aij));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  THROUGH_AIJ(A, MatCreateSubMatricesMPI(aij, n, rows, cols, reuse, submat));
 }
 
 static PetscErrorCode MatCreateSubMatrix_Stencil(Mat A, IS rows, IS cols, MatReuse reuse, Mat *submat)
 {
-  Mat aij;
-
-  PetscFunctionBegin;
-  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
-  PetscCall(MatCreateSubMatrix(aij, rows, cols, reuse, submat));
-  PetscCall(MatDestroy(&aij));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  THROUGH_AIJ(A, MatCreateSubMatrix(aij, rows, cols, reuse, submat));
 }
 
 static PetscErrorCode MatIncreaseOverlap_Stencil(Mat A, PetscInt n, IS is[], PetscInt overlap)
 {
-  Mat aij;
-
-  PetscFunctionBegin;
-  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
-  PetscCall(MatIncreaseOverlap(aij, n, is, overlap));
-  PetscCall(MatDestroy(&aij));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  THROUGH_AIJ(A, MatIncreaseOverlap(aij, n, is, overlap));
 }
 
 /* The AIJ form is kept, as the block belongs to it. On one process the matrix itself is the block */
@@ -117,13 +105,7 @@ static PetscErrorCode MatRestoreRowIJ_Stencil(Mat A, PetscInt shift, PetscBool s
 static PetscErrorCode MatCreateGraph_Stencil(Mat A, PetscBool symmetrize, PetscBool scale, PetscReal filter,
                                              KCYCLE_GRAPH_INDEX_PARAMETERS Mat *graph)
 {
-  Mat aij;
-
-  PetscFunctionBegin;
-  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij));
-  PetscCall(MatCreateGraph(aij, symmetrize, scale, filter, KCYCLE_GRAPH_INDEX_ARGUMENTS graph));
-  PetscCall(MatDestroy(&aij));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  THROUGH_AIJ(A, MatCreateGraph(aij, symmetrize, scale, filter, KCYCLE_GRAPH_INDEX_ARGUMENTS graph));
 }
 
 static PetscErrorCode MatFDColoringCreate_Stencil(Mat A, ISColoring coloring, MatFDColoring fd)
