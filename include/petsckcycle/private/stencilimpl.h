@@ -40,12 +40,24 @@ typedef struct {
 PETSC_INTERN PetscErrorCode KCycleAIJFetchRows(Mat, IS, KCycleFetchedRows *);
 PETSC_INTERN PetscErrorCode KCycleAIJFetchedRowsDestroy(KCycleFetchedRows *);
 
+/* aijlines.c: how well entries fit into a stencil, ascending */
+typedef enum {
+  KC_FITS,
+  KC_FITS_BOX, /* the stencil must be a box */
+  KC_FITS_NOT
+} KCycleFit;
+typedef struct _KCycleAIJLines KCycleAIJLines;
+PETSC_INTERN PetscErrorCode    KCycleAIJLinesCreate(Mat, const KCycleBox *, PetscBool moved, KCycleAIJLines **);
+PETSC_INTERN PetscErrorCode    KCycleAIJLinesDestroy(KCycleAIJLines **, PetscInt wrong[]);
+PETSC_INTERN KCycleFit KCycleAIJLinesGet(KCycleAIJLines *, const KCycleShape *, PetscInt line, PetscScalar values[]);
+PETSC_INTERN PetscBool KCycleAIJLinesRepeat(const KCycleAIJLines *, PetscInt line);
+
 /* stash.c */
 PETSC_INTERN PetscErrorCode MatStencilStashAdd(Mat, PetscInt row, int coefficient, PetscScalar, InsertMode);
 PETSC_INTERN PetscErrorCode MatStencilStashSend(Mat);
 PETSC_INTERN PetscErrorCode MatStencilStashReset(Mat);
 
-/* convert.c, toaij.c: fits becomes false, and no matrix is made, where an entry is in no stencil on the DM. flat:
+/* fromaij.c, toaij.c: fits becomes false, and no matrix is made, where an entry is in no stencil on the DM. flat:
    KC_FLAT, or 0, for a new one */
 PETSC_INTERN PetscErrorCode KCycleAIJGetColumns(Mat, const PetscInt **i, const PetscInt **j);
 PETSC_INTERN PetscErrorCode KCycleAIJRestoreColumns(Mat, const PetscInt **i, const PetscInt **j);
@@ -129,7 +141,7 @@ PETSC_INTERN PetscErrorCode KCyclePartsDestroy(KCycleParts *);
 /* balance.c: D and D A, or NULL */
 PETSC_INTERN PetscErrorCode MatStencilBalance(Mat, PetscScalar **d, Mat *);
 
-/* fromdevice.c: values that are on a device, and there alone */
+/* fromaij_device.c: values that are on a device, and there alone */
 PETSC_INTERN PetscErrorCode MatStencilTakeOnDevice(Mat, Mat aij, PetscBool *taken);
 PETSC_INTERN PetscErrorCode MatStencilBring(Mat);
 PETSC_INTERN PetscErrorCode MatStencilNeedValues(Mat);

@@ -29,16 +29,14 @@ typedef struct {
 
 /* The rows of this process, see fprows.c */
 typedef struct {
-  Mat                  A, diagonal, off;
+  Mat                  A;
   const KCycleBox     *box;
-  const KCycleStencil *st;
-  PetscInt             start;
-  const PetscInt      *i, *j, *oi, *oj;
-  const PetscScalar   *a, *oa;
-  PetscScalar         *dense;      /* all coefficients of a line of a stencil */
-  PetscScalar         *c[KC_STAR]; /* entries of the points of a line; */
-  PetscScalar         *own[KC_STAR], *zeros;
-  unsigned             mask; /* and which of these arrays may hold others than zero */
+  const KCycleStencil *st;    /* a stencil, or NULL */
+  KCycleAIJLines      *lines; /* AIJ, as long as its entries fit a star, or NULL */
+  KCycleShape          star;
+  PetscScalar         *dense;      /* all coefficients of a line; */
+  PetscScalar         *c[KC_STAR]; /* where those of the star are, NULL: zeros */
+  PetscScalar         *zeros;
 } KCycleFPRows;
 
 /* Where the values of a constant direction end: beyond the last point, or in the middle between both */

@@ -1,6 +1,6 @@
 /*
-  PCFASTPOISSON reads the rows of a matrix on a DMDA once, line by line in x: the entries of a line become seven arrays,
-  one for each neighbour.
+  PCFASTPOISSON reads the rows of a matrix on a DMDA line by line in x: the entries of a line become seven arrays, one
+  for each neighbour.
 */
 #include "fastpoissonimpl.h"
 
@@ -62,48 +62,35 @@ PetscErrorCode KCycleFPFaultCheck(PC pc, KCycleFPFault *fault)
           fault->row, fault->column, (double)fault->found, (double)fault->expected);
 }
 
-static PetscErrorCode BeginStencil(Mat A, KCycleFPRows *r)
-{
-  PetscFunctionBegin;
-  PetscCall(MatStencilNeedValues(A));
-  r->st = KCycleStencilOf(A);
-  PetscCheck(KCycleBoxIsSame(r->st->box, r->box), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
-             "The matrix is a stencil on another grid than the DM of the preconditioner: give both the same DM");
-  PetscCall(PetscMalloc1(r->st->shape.ncoeffs * r->box->n[0], &r->dense));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode BeginAIJ(Mat A, PetscBool parallel, KCycleFPRows *r)
-{
-  PetscFunctionBegin;
-  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &r->diagonal, &r->off, NULL));
-  else r->diagonal = A;
-  PetscCall(KCycleAIJGetArrays(r->diagonal, &r->i, &r->j, &r->a));
-  if (r->off) PetscCall(KCycleAIJGetArrays(r->off, &r->oi, &r->oj, &r->oa));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode KCycleFPRowsBegin(Mat A, const KCycleBox *box, KCycleFPRows *r)
 {
-  PetscBool stencil, seqaij, mpiaij, half, has;
+  const int          find[KC_STAR] = {4, 10, 12, 13, 14, 16, 22}; /* places in shape->find */
+  const KCycleShape *shape         = &r->star;
+  PetscBool          stencil, aij, half, has;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(r, sizeof(*r)));
   r->A   = A;
   r->box = box;
-  PetscCall(MatGetOwnershipRange(A, &r->start, NULL));
+  KCycleShapeCreate(box->dim, 0, &r->star);
   PetscCall(MatStencilIs(A, &stencil));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &seqaij));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &mpiaij));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &aij, MATSEQAIJ, MATMPIAIJ, ""));
   PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, &half, MATSEQSBAIJ, MATMPISBAIJ, ""));
   PetscCall(MatHasOperation(A, MATOP_GET_ROW, &has));
   PetscCheck(has && !half, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "PCFASTPOISSON reads the rows of the operator, and one of type %s does not show whole ones: use -mat_type "
              "aij or -dm_mat_type stencil",
              ((PetscObject)A)->type_name);
-  if (stencil) PetscCall(BeginStencil(A, r));
-  else if (seqaij || mpiaij) PetscCall(BeginAIJ(A, mpiaij, r));
-  for (int q = 0; q < KC_STAR; q++) PetscCall(PetscCalloc1(box->n[0], &r->own[q]));
+  if (stencil) {
+    PetscCall(MatStencilNeedValues(A));
+    r->st = KCycleStencilOf(A);
+    shape = &r->st->shape;
+    PetscCheck(KCycleBoxIsSame(r->st->box, box), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+               "The matrix is a stencil on another grid than the DM of the preconditioner: give both the same DM");
+  } else if (aij) PetscCall(KCycleAIJLinesCreate(A, box, PETSC_FALSE, &r->lines));
+  PetscCall(PetscMalloc1(shape->ncoeffs * box->n[0], &r->dense));
+  for (int q = 0; q < KC_STAR; q++)
+    r->c[q] = shape->find[find[q]] < 0 ? NULL : r->dense + shape->find[find[q]] * box->n[0];
   PetscCall(PetscCalloc1(box->n[0], &r->zeros));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -111,57 +98,29 @@ PetscErrorCode KCycleFPRowsBegin(Mat A, const KCycleBox *box, KCycleFPRows *r)
 PetscErrorCode KCycleFPRowsEnd(KCycleFPRows *r)
 {
   PetscFunctionBegin;
-  if (r->i) PetscCall(KCycleAIJRestoreArrays(r->diagonal, &r->i, &r->j, &r->a));
-  if (r->oi) PetscCall(KCycleAIJRestoreArrays(r->off, &r->oi, &r->oj, &r->oa));
-  for (int q = 0; q < KC_STAR; q++) PetscCall(PetscFree(r->own[q]));
+  PetscCall(KCycleAIJLinesDestroy(&r->lines, NULL));
   PetscCall(PetscFree(r->zeros));
   PetscCall(PetscFree(r->dense));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Which entry of a star leads from a point of this process to one step numbers behind it, if that is a neighbour, too;
-   or -1 */
-static int DecodeOwn(const KCycleBox *box, const PetscInt at[], PetscInt step)
+/* Which entry of a star leads from a point, relative to those of this process, to a column, or -1 */
+static int Decode(const KCycleFPRows *r, const PetscInt at[], PetscInt column)
 {
-  PetscInt stride = 1;
+  PetscInt to[3];
+  int      o;
 
-  if (!step) return KC_STAR_DIAGONAL;
-  for (int d = 0; d < 3; d++) {
-    const PetscInt place = at[d] - box->start[d];
-
-    if (step == stride && place + 1 < box->n[d]) return KC_STAR_OF(d, 1);
-    if (step == -stride && place > 0) return KC_STAR_OF(d, 0);
-    stride *= box->n[d];
-  }
-  return -1;
-}
-
-/* Which entry of a star leads from a point, whose row that is, to a column, or -1 */
-static int Decode(const KCycleBox *box, const PetscInt at[], PetscInt row, PetscInt column)
-{
-  const PetscInt first = box->rows[box->rank], end = box->rows[box->rank + 1];
-  PetscInt       to[3];
-  int            q = column >= first && column < end ? DecodeOwn(box, at, column - row) : -1;
-
-  if (q >= 0) return q;
-  q = KC_STAR_DIAGONAL;
-
-  (void)KCycleBoxRowToPoint(box, column, to);
-  for (int d = 0; d < 3; d++) {
-    PetscInt step = to[d] - at[d];
-
-    if (!step) continue;
-    if (box->periodic[d] && box->size[d] > 2 && PetscAbs(step) == box->size[d] - 1) step = step > 0 ? -1 : 1;
-    if (PetscAbs(step) > 1 || q != KC_STAR_DIAGONAL) return -1;
-    q = KC_STAR_OF(d, step > 0);
-  }
-  return q;
+  (void)KCycleBoxRowToPoint(r->box, column, to);
+  for (int d = 0; d < 3; d++) to[d] -= r->box->start[d];
+  o = KCycleFindOffset(r->box, &r->star, at, to);
+  return o < 0 ? -1 : o - r->star.ncoeffs / 2 + KC_STAR_DIAGONAL;
 }
 
 /* The row of a point, in coordinates of the grid, that this process owns */
-PetscErrorCode KCycleFPRowsPoint(KCycleFPRows *r, const PetscInt at[], PetscReal c[], KCycleFPFault *fault)
+PetscErrorCode KCycleFPRowsPoint(KCycleFPRows *r, const PetscInt point[], PetscReal c[], KCycleFPFault *fault)
 {
-  const PetscInt     row = KCycleBoxPointToRow(r->box, at);
+  const PetscInt    *start = r->box->start, at[3] = {point[0] - start[0], point[1] - start[1], point[2] - start[2]};
+  const PetscInt     row = KCycleBoxPointToRow(r->box, point);
   const PetscInt    *cols;
   const PetscScalar *values;
   PetscInt           m;
@@ -170,7 +129,7 @@ PetscErrorCode KCycleFPRowsPoint(KCycleFPRows *r, const PetscInt at[], PetscReal
   for (int q = 0; q < KC_STAR; q++) c[q] = 0;
   PetscCall(MatGetRow(r->A, row, &m, &cols, &values));
   for (PetscInt e = 0; e < m; e++) {
-    const int q = Decode(r->box, at, row, cols[e]);
+    const int q = Decode(r, at, cols[e]);
 
     if (q >= 0) c[q] += values[e];
     else if (values[e] != 0) Note(fault, row, cols[e], values[e], 0);
@@ -180,80 +139,21 @@ PetscErrorCode KCycleFPRowsPoint(KCycleFPRows *r, const PetscInt at[], PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Point i of a line, entry by entry */
-static PetscErrorCode ReadPoint(KCycleFPRows *r, PetscInt i, PetscInt j, PetscInt k, KCycleFPFault *fault)
+/* Entry by entry, where these do not fit a star, or rows are shown by MatGetRow() alone */
+static PetscErrorCode ReadPoints(KCycleFPRows *r, PetscInt j, PetscInt k, KCycleFPFault *fault)
 {
-  const PetscInt *start = r->box->start, at[3] = {start[0] + i, start[1] + j, start[2] + k};
-  PetscReal       c[KC_STAR];
+  const PetscInt *start = r->box->start;
 
   PetscFunctionBegin;
-  PetscCall(KCycleFPRowsPoint(r, at, c, fault));
-  for (int q = 0; q < KC_STAR; q++) {
-    if (c[q] != 0 && !(r->mask & 1u << q)) PetscCall(PetscArrayzero(r->own[q], r->box->n[0]));
-    if (c[q] != 0) r->mask |= 1u << q;
-    if (r->mask & 1u << q) r->own[q][i] = c[q];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  for (PetscInt i = 0; i < r->box->n[0]; i++) {
+    const PetscInt at[3] = {start[0] + i, start[1] + j, start[2] + k};
+    PetscReal      c[KC_STAR];
 
-/* Rows from i on that have m entries, which lead where those of the row before i do; the first row that has not */
-static inline PetscInt CopyRows(const KCycleFPRows *r, PetscInt base, PetscInt i, PetscInt m, const PetscInt off[],
-                                PetscScalar *const to[])
-{
-  const PetscInt n = r->box->n[0];
-
-  for (; i < n; i++) {
-    const PetscInt     row = base + i, *j = r->j + r->i[row];
-    const PetscScalar *a     = r->a + r->i[row];
-    PetscInt           wrong = r->i[row + 1] - r->i[row] - m;
-
-    if (r->oi) wrong |= r->oi[row + 1] - r->oi[row];
-    if (wrong) break;
-    for (PetscInt e = 0; e < m; e++) wrong |= j[e] - row - off[e];
-    if (wrong) break;
-    for (PetscInt e = 0; e < m; e++) to[e][i] = a[e];
-  }
-  return i;
-}
-
-/* Most rows of a line have their entries in the same places; the row at hand tells where */
-static PetscErrorCode ReadLineAIJ(KCycleFPRows *r, PetscInt j, PetscInt k, KCycleFPFault *fault)
-{
-  const KCycleBox *box  = r->box;
-  const PetscInt   base = box->n[0] * (j + box->n[1] * k);
-
-  PetscFunctionBegin;
-  r->mask = 0;
-  for (PetscInt i = 0; i < box->n[0];) {
-    const PetscInt row = base + i, first = r->i[row], m = r->i[row + 1] - first;
-    const PetscInt at[3] = {box->start[0] + i, box->start[1] + j, box->start[2] + k};
-    PetscInt       off[KC_STAR];
-    PetscScalar   *to[KC_STAR];
-    unsigned       mask    = 0;
-    PetscBool      regular = (PetscBool)(i > 0 && m <= KC_STAR && !(r->oi && r->oi[row + 1] > r->oi[row]));
-
-    for (PetscInt e = 0; e < m && regular; e++) {
-      const int q = Decode(box, at, r->start + row, r->start + r->j[first + e]);
-
-      regular = (PetscBool)(q >= 0 && !(mask & 1u << q));
-      if (!regular) break;
-      off[e] = r->j[first + e] - row;
-      to[e]  = r->own[q];
-      mask |= 1u << q;
+    PetscCall(KCycleFPRowsPoint(r, at, c, fault));
+    for (int q = 0; q < KC_STAR; q++) {
+      if (r->c[q]) r->c[q][i] = c[q];
     }
-    /* Arrays that others of these points do not set must be zero there */
-    if (regular && (i == 1 || mask == r->mask)) {
-      for (int q = 0; q < KC_STAR; q++) {
-        if ((mask & ~r->mask & 1u << q) && i > 0) PetscCall(PetscArrayzero(r->own[q], i));
-        if (r->mask & ~mask & 1u << q) PetscCall(PetscArrayzero(r->own[q] + i, box->n[0] - i));
-      }
-      r->mask |= mask;
-      i = m == 5   ? CopyRows(r, base, i, 5, off, to)
-          : m == 7 ? CopyRows(r, base, i, 7, off, to)
-                   : CopyRows(r, base, i, m, off, to);
-    } else PetscCall(ReadPoint(r, i++, j, k, fault));
   }
-  for (int q = 0; q < KC_STAR; q++) r->c[q] = r->mask & 1u << q ? r->own[q] : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -303,30 +203,21 @@ static void Fold(KCycleFPRows *r, const PetscInt line[])
   }
 }
 
-static PetscErrorCode ReadLineStencil(KCycleFPRows *r, PetscInt j, PetscInt k, KCycleFPFault *fault)
-{
-  const KCycleShape *shape   = &r->st->shape;
-  const PetscInt     line[3] = {0, j, k}, n = r->box->n[0];
-  const int          find[KC_STAR] = {4, 10, 12, 13, 14, 16, 22}; /* places in shape->find */
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilGetLine(r->A, j + r->box->n[1] * k, r->dense));
-  for (int q = 0; q < KC_STAR; q++) r->c[q] = shape->find[find[q]] < 0 ? NULL : r->dense + shape->find[find[q]] * n;
-  if (shape->box) PetscCall(CheckCorners(r, j, k, fault));
-  Fold(r, line);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* r->c: arrays with the entries of the points of a line of this process, or NULL: all zero */
 PetscErrorCode KCycleFPRowsLine(KCycleFPRows *r, PetscInt j, PetscInt k, KCycleFPFault *fault)
 {
+  const PetscInt place[3] = {0, j, k}, line = j + r->box->n[1] * k;
+
   PetscFunctionBegin;
-  if (r->st) PetscCall(ReadLineStencil(r, j, k, fault));
-  else if (r->i) PetscCall(ReadLineAIJ(r, j, k, fault));
-  else {
-    r->mask = 0;
-    for (PetscInt i = 0; i < r->box->n[0]; i++) PetscCall(ReadPoint(r, i, j, k, fault));
-    for (int q = 0; q < KC_STAR; q++) r->c[q] = r->mask & 1u << q ? r->own[q] : NULL;
+  if (r->st) {
+    PetscCall(MatStencilGetLine(r->A, line, r->dense));
+    if (r->st->shape.box) PetscCall(CheckCorners(r, j, k, fault));
+    Fold(r, place);
+  } else {
+    /* entries of other rows are likely not to fit, too */
+    if (r->lines && KCycleAIJLinesGet(r->lines, &r->star, line, r->dense) != KC_FITS)
+      PetscCall(KCycleAIJLinesDestroy(&r->lines, NULL));
+    if (!r->lines) PetscCall(ReadPoints(r, j, k, fault));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
