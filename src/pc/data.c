@@ -1,5 +1,6 @@
 /*
-  The data of preconditioners, for functions of one type that may be called with another one.
+  What types of preconditioners and Krylov methods share: their events, and their data for functions that may be called
+  with another type.
 */
 #include <petsckcycle/private/choiceimpl.h>
 
@@ -22,5 +23,15 @@ PetscErrorCode KCyclePCRequire(PC pc, PCType type, void *data)
   PetscCheck(*(void **)data, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The preconditioner is of type %s, and this function is for type %s: call PCSetType(pc, \"%s\") before",
              ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(none)", type, type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleRegisterEvents(PetscClassId classid, int n, const char *const names[], PetscLogEvent events[])
+{
+  PetscFunctionBegin;
+  for (int e = 0; e < n; e++) {
+    PetscCall(PetscLogEventGetId(names[e], &events[e]));
+    if (events[e] < 0) PetscCall(PetscLogEventRegister(names[e], classid, &events[e]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

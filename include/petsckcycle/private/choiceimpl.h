@@ -1,5 +1,5 @@
 /*
-  What Set and Get functions of a type of preconditioners ask.
+  What constructors, Set and Get functions of types share.
 */
 #pragma once
 
@@ -18,7 +18,10 @@ static inline PetscErrorCode KCycleCheckChoice(PC pc, const char *const names[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* data.c: the data of a preconditioner, or NULL if it is of another type; or an error */
+/* data.c: events of a class are registered once */
+PETSC_INTERN PetscErrorCode KCycleRegisterEvents(PetscClassId, int n, const char *const names[], PetscLogEvent[]);
+
+/* the data of a preconditioner, or NULL if it is of another type; or an error */
 PETSC_INTERN PetscErrorCode KCyclePCQuery(PC, PCType, void *data);
 PETSC_INTERN PetscErrorCode KCyclePCRequire(PC, PCType, void *data);
 

@@ -9,6 +9,7 @@
   A p stay in the cache; else A z is stored, and A p = A z + beta A p'.
 */
 #include "kcgimpl.h"
+#include <petsckcycle/private/choiceimpl.h>
 #include <petsckcycle/private/deviceimpl.h>
 #include <petsckcycle/private/productsimpl.h>
 #include <petsckcycle/private/registerimpl.h>
@@ -20,18 +21,6 @@ typedef enum {
 } KCGEvent;
 
 static PetscLogEvent Events[KCG_NUM_EVENTS];
-
-static PetscErrorCode RegisterEvents(void)
-{
-  static const char *const names[] = {"KSPKCGDots", "KSPKCGStep"};
-
-  PetscFunctionBegin;
-  for (int e = 0; e < KCG_NUM_EVENTS; e++) {
-    PetscCall(PetscLogEventGetId(names[e], &Events[e]));
-    if (Events[e] < 0) PetscCall(PetscLogEventRegister(names[e], KSP_CLASSID, &Events[e]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode KSPSetUp_KCG(KSP ksp)
 {
@@ -447,10 +436,11 @@ static PetscErrorCode KSPDestroy_KCG(KSP ksp)
 M*/
 PetscErrorCode KSPCreate_KCG(KSP ksp)
 {
-  KSP_KCG *cg;
+  static const char *const names[] = {"KSPKCGDots", "KSPKCGStep"};
+  KSP_KCG                 *cg;
 
   PetscFunctionBegin;
-  PetscCall(RegisterEvents());
+  PetscCall(KCycleRegisterEvents(KSP_CLASSID, KCG_NUM_EVENTS, names, Events));
   PetscCall(PetscNew(&cg));
   cg->type  = PetscDefined(USE_COMPLEX) ? KSP_CG_HERMITIAN : KSP_CG_SYMMETRIC;
   cg->fuse  = PETSC_TRUE;

@@ -36,95 +36,43 @@ PetscErrorCode PCDeflSubCheckOperator(PC pc, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-typedef void (*Kernel)(const PC_DeflSub *, const PetscScalar *, PetscScalar *);
+/* Products with vectors of this process: those with transposes are stored, the others are added */
+typedef enum {
+  PRODUCT_ZT,  /* a = Z^T x */
+  PRODUCT_AZT, /* a = (A Z)^T x */
+  PRODUCT_Z,   /* x += Z a */
+  PRODUCT_AZ   /* x -= A Z a */
+} Product;
 
-/* a from x, the part of this process: by a matrix, if there is one, or a function for arrays */
-static PetscErrorCode FromVec(PC pc, PCDeflSubEvent event, Mat matrix, Kernel kernel, PetscLogDouble flops, Vec x,
-                              Vec a)
+/* By a matrix of a device, if there is one, or by arrays */
+static PetscErrorCode Multiply(PC pc, Product product, Vec from, Vec to)
 {
-  const PC_DeflSub  *ds = (const PC_DeflSub *)pc->data;
-  const PetscScalar *from;
-  PetscScalar       *to;
+  const PC_DeflSub    *ds       = (const PC_DeflSub *)pc->data;
+  const Mat            matrix[] = {ds->ZT, ds->AZT, ds->Z, ds->C};
+  const PetscBool      adds     = (PetscBool)(product >= PRODUCT_Z);
+  const PetscLogEvent  event    = PCDeflSubEvents[product == PRODUCT_ZT ? DEFLSUB_ZT : DEFLSUB_CORRECT];
+  const PetscLogDouble flops    = product % 2 ? 2.0 * ds->start[ds->npairs] : ds->n;
+  const PetscScalar   *x;
+  PetscScalar         *y;
+  void (*const kernel[])(const PC_DeflSub *, const PetscScalar *, PetscScalar *) = {PCDeflSubZT, PCDeflSubAZT,
+                                                                                    PCDeflSubZ, PCDeflSubAZ};
 
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(PCDeflSubEvents[event], pc, NULL, NULL, NULL));
-  if (matrix) PetscCall(PCDeflSubDeviceFrom(ds, matrix, x, a));
-  else {
-    PetscCall(VecGetArrayRead(x, &from));
-    PetscCall(VecGetArrayWrite(a, &to));
-    kernel(ds, from, to);
-    PetscCall(VecRestoreArrayWrite(a, &to));
-    PetscCall(VecRestoreArrayRead(x, &from));
+  PetscCall(PetscLogEventBegin(event, pc, NULL, NULL, NULL));
+  if (matrix[product]) {
+    if (adds) PetscCall(PCDeflSubDeviceTo(ds, matrix[product], from, to));
+    else PetscCall(PCDeflSubDeviceFrom(ds, matrix[product], from, to));
+  } else {
+    PetscCall(VecGetArrayRead(from, &x));
+    if (adds) PetscCall(VecGetArray(to, &y));
+    else PetscCall(VecGetArrayWrite(to, &y));
+    kernel[product](ds, x, y);
+    if (adds) PetscCall(VecRestoreArray(to, &y));
+    else PetscCall(VecRestoreArrayWrite(to, &y));
+    PetscCall(VecRestoreArrayRead(from, &x));
     PetscCall(PetscLogFlops(flops));
   }
-  PetscCall(PetscLogEventEnd(PCDeflSubEvents[event], pc, NULL, NULL, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What is made from a is added to x */
-static PetscErrorCode ToVec(PC pc, Mat matrix, Kernel kernel, PetscLogDouble flops, Vec a, Vec x)
-{
-  const PC_DeflSub  *ds = (const PC_DeflSub *)pc->data;
-  const PetscScalar *from;
-  PetscScalar       *to;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  if (matrix) PetscCall(PCDeflSubDeviceTo(ds, matrix, a, x));
-  else {
-    PetscCall(VecGetArrayRead(a, &from));
-    PetscCall(VecGetArray(x, &to));
-    kernel(ds, from, to);
-    PetscCall(VecRestoreArray(x, &to));
-    PetscCall(VecRestoreArrayRead(a, &from));
-    PetscCall(PetscLogFlops(flops));
-  }
-  PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_CORRECT], pc, NULL, NULL, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscLogDouble FlopsAZ(const PC_DeflSub *ds)
-{
-  return 2.0 * ds->start[ds->npairs];
-}
-
-/* a = Z^T x, the part of this process */
-static PetscErrorCode MultZT(PC pc, Vec x, Vec a)
-{
-  const PC_DeflSub *ds = (const PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(FromVec(pc, DEFLSUB_ZT, ds->ZT, PCDeflSubZT, ds->n, x, a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* b = (A Z)^T x, the part of this process */
-static PetscErrorCode MultAZT(PC pc, Vec x, Vec b)
-{
-  const PC_DeflSub *ds = (const PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(FromVec(pc, DEFLSUB_CORRECT, ds->AZT, PCDeflSubAZT, FlopsAZ(ds), x, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x += Z a */
-static PetscErrorCode AddZ(PC pc, Vec a, Vec x)
-{
-  const PC_DeflSub *ds = (const PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(ToVec(pc, ds->Z, PCDeflSubZ, ds->n, a, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x -= A Z a */
-static PetscErrorCode SubtractAZ(PC pc, Vec a, Vec x)
-{
-  const PC_DeflSub *ds = (const PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(ToVec(pc, ds->C, PCDeflSubAZ, FlopsAZ(ds), a, x));
+  PetscCall(PetscLogEventEnd(event, pc, NULL, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,7 +80,7 @@ static PetscErrorCode SubtractAZ(PC pc, Vec a, Vec x)
 static PetscErrorCode SolveZT(PC pc, Vec x, Vec a)
 {
   PetscFunctionBegin;
-  PetscCall(MultZT(pc, x, a));
+  PetscCall(Multiply(pc, PRODUCT_ZT, x, a));
   PetscCall(PCDeflSubCoarseSolve(pc, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -145,7 +93,7 @@ PetscErrorCode PCDeflSubCorrect_DeflSub(PC pc, Vec b, Vec x)
   PetscFunctionBegin;
   PetscCall(SolveZT(pc, b, ds->a));
   PetscCall(VecSet(x, 0));
-  PetscCall(AddZ(pc, ds->a, x));
+  PetscCall(Multiply(pc, PRODUCT_Z, ds->a, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,7 +105,7 @@ PetscErrorCode PCDeflSubProject_DeflSub(PC pc, Vec x, Vec y)
   PetscFunctionBegin;
   PetscCall(SolveZT(pc, x, ds->a));
   PetscCall(VecCopy(x, y));
-  PetscCall(SubtractAZ(pc, ds->a, y));
+  PetscCall(Multiply(pc, PRODUCT_AZ, ds->a, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -167,11 +115,11 @@ PetscErrorCode PCDeflSubProjectTranspose_DeflSub(PC pc, Vec x, Vec y)
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(MultAZT(pc, x, ds->b));
+  PetscCall(Multiply(pc, PRODUCT_AZT, x, ds->b));
   PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
   PetscCall(VecScale(ds->b, -1));
   PetscCall(VecCopy(x, y));
-  PetscCall(AddZ(pc, ds->b, y));
+  PetscCall(Multiply(pc, PRODUCT_Z, ds->b, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,13 +131,13 @@ static PetscErrorCode ApplyBalanced(PC pc, Vec r, Vec z, PetscBool transpose)
   PetscFunctionBegin;
   PetscCall(SolveZT(pc, r, ds->a));
   PetscCall(VecCopy(r, ds->t));
-  PetscCall(SubtractAZ(pc, ds->a, ds->t));
+  PetscCall(Multiply(pc, PRODUCT_AZ, ds->a, ds->t));
   if (transpose) PetscCall(PCApplyTranspose(ds->inner, ds->t, z));
   else PetscCall(PCApply(ds->inner, ds->t, z));
-  PetscCall(MultAZT(pc, z, ds->b));
+  PetscCall(Multiply(pc, PRODUCT_AZT, z, ds->b));
   PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
   PetscCall(VecAXPY(ds->a, -1, ds->b));
-  PetscCall(AddZ(pc, ds->a, z));
+  PetscCall(Multiply(pc, PRODUCT_Z, ds->a, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -204,14 +152,14 @@ static PetscErrorCode ApplyProjected(PC pc, Vec r, Vec z)
              "without it: use -pc_deflsub_form bnn here",
              PCDeflSubFormTypes[ds->form]);
   PetscCall(PCApply(ds->inner, r, z));
-  PetscCall(MultAZT(pc, z, ds->b));
+  PetscCall(Multiply(pc, PRODUCT_AZT, z, ds->b));
   PetscCall(VecScale(ds->b, -1));
   if (ds->form == PC_DEFLSUB_ADEF2) {
-    PetscCall(MultZT(pc, r, ds->a));
+    PetscCall(Multiply(pc, PRODUCT_ZT, r, ds->a));
     PetscCall(VecAXPY(ds->b, 1, ds->a));
   }
   PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
-  PetscCall(AddZ(pc, ds->b, z));
+  PetscCall(Multiply(pc, PRODUCT_Z, ds->b, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -280,7 +228,7 @@ static PetscErrorCode PCPreSolve_DeflSub(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(MatGetTransposeNullSpace(pc->pmat, &nullspace)); /* KSP removes it from the right side, but later */
   if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, ds->t));
   PetscCall(SolveZT(pc, ds->t, ds->a));
-  PetscCall(AddZ(pc, ds->a, x));
+  PetscCall(Multiply(pc, PRODUCT_Z, ds->a, x));
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -433,19 +381,6 @@ static PetscErrorCode PCDestroy_DeflSub(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode RegisterEvents(void)
-{
-  static const char *const names[] = {"PCDeflSubLabel", "PCDeflSubAZ",     "PCDeflSubE",      "PCDeflSubFactor",
-                                      "PCDeflSubZT",    "PCDeflSubSolveE", "PCDeflSubCorrect"};
-
-  PetscFunctionBegin;
-  for (int e = 0; e < DEFLSUB_NUM_EVENTS; e++) {
-    PetscCall(PetscLogEventGetId(names[e], &PCDeflSubEvents[e]));
-    if (PCDeflSubEvents[e] < 0) PetscCall(PetscLogEventRegister(names[e], PC_CLASSID, &PCDeflSubEvents[e]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*MC
   PCDEFLSUB - "deflsub" - Subdomain deflation around any preconditioner, so that plain `KSPCG` becomes deflated PCG.
 
@@ -487,7 +422,9 @@ static PetscErrorCode RegisterEvents(void)
 M*/
 PetscErrorCode PCCreate_DeflSub(PC pc)
 {
-  PC_DeflSub *ds;
+  static const char *const events[] = {"PCDeflSubLabel", "PCDeflSubAZ",     "PCDeflSubE",      "PCDeflSubFactor",
+                                       "PCDeflSubZT",    "PCDeflSubSolveE", "PCDeflSubCorrect"};
+  PC_DeflSub              *ds;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&ds));
@@ -504,6 +441,6 @@ PetscErrorCode PCCreate_DeflSub(PC pc)
   pc->ops->reset          = PCReset_DeflSub;
   pc->ops->destroy        = PCDestroy_DeflSub;
   pc->ops->view           = PCView_DeflSub;
-  PetscCall(RegisterEvents());
+  PetscCall(KCycleRegisterEvents(PC_CLASSID, DEFLSUB_NUM_EVENTS, events, PCDeflSubEvents));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

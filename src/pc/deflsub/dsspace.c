@@ -8,19 +8,26 @@
 #define KC_DEFLSUB_ROUNDING (100 * PETSC_MACHINE_EPSILON)
 #define KC_DEFLSUB_ATTACHED PETSC_SQRT_MACHINE_EPSILON
 
+/* Two subdomains that are coupled: local numbers, how many entries, and the next pair of the first of them, or -1 */
+typedef struct {
+  PetscInt own, other, count, next;
+} Pair;
+
+typedef struct {
+  PetscInt    pair, row;
+  PetscScalar value;
+} Entry;
+
 /* Entries of A Z as they are found */
 typedef struct {
-  KCycleRows  *rows;
-  PetscInt    *label;        /* local numbers of points and ghosts */
-  PetscReal    rounding;     /* smallest sum of a row, relative to its absolute sum, that is not taken for zero */
-  PetscBool    onesided;     /* a point is coupled to one that is coupled to nobody */
-  PetscInt    *first, *next; /* pairs of each subdomain, a list */
-  PetscInt     npairs, maxpairs;
-  PetscInt    *own, *other, *count;
-  PetscInt     nentries, maxentries, maxrows, maxvalues;
-  PetscInt    *pair, *row;
-  PetscScalar *value;
-  PetscInt     maxnext, maxother, maxcount;
+  KCycleRows *rows;
+  PetscInt   *label;    /* local numbers of points and ghosts */
+  PetscReal   rounding; /* smallest sum of a row, relative to its absolute sum, that is not taken for zero */
+  PetscBool   onesided; /* a point is coupled to one that is coupled to nobody */
+  PetscInt   *first;    /* pair of each subdomain */
+  PetscInt    npairs, maxpairs, nentries, maxentries;
+  Pair       *pair;
+  Entry      *entry;
 } Entries;
 
 PetscErrorCode PCDeflSubSpaceReset(PC_DeflSub *ds)
@@ -93,19 +100,13 @@ static PetscErrorCode NumberSubdomains(PC_DeflSub *ds, PetscInt n, PetscInt labe
 static PetscErrorCode FindPair(Entries *e, PetscInt own, PetscInt other, PetscInt *pair)
 {
   PetscFunctionBegin;
-  for (*pair = e->first[own]; *pair >= 0; *pair = e->next[*pair]) {
-    if (e->other[*pair] == other) PetscFunctionReturn(PETSC_SUCCESS);
+  for (*pair = e->first[own]; *pair >= 0; *pair = e->pair[*pair].next) {
+    if (e->pair[*pair].other == other) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(Grow(e->npairs, &e->maxpairs, sizeof(PetscInt), &e->own));
-  PetscCall(Grow(e->npairs, &e->maxother, sizeof(PetscInt), &e->other));
-  PetscCall(Grow(e->npairs, &e->maxnext, sizeof(PetscInt), &e->next));
-  PetscCall(Grow(e->npairs, &e->maxcount, sizeof(PetscInt), &e->count));
-  *pair           = e->npairs++;
-  e->own[*pair]   = own;
-  e->other[*pair] = other;
-  e->count[*pair] = 0;
-  e->next[*pair]  = e->first[own];
-  e->first[own]   = *pair;
+  PetscCall(Grow(e->npairs, &e->maxpairs, sizeof(Pair), &e->pair));
+  *pair          = e->npairs++;
+  e->pair[*pair] = (Pair){own, other, 0, e->first[own]};
+  e->first[own]  = *pair;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,17 +119,13 @@ static PetscErrorCode AddEntry(Entries *e, PetscInt row, PetscInt begin, PetscIn
   PetscFunctionBegin;
   PetscCall(FindPair(e, own, other, &pair));
   for (PetscInt k = begin; k < e->nentries; k++) {
-    if (e->pair[k] != pair) continue;
-    e->value[k] += value;
+    if (e->entry[k].pair != pair) continue;
+    e->entry[k].value += value;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(Grow(e->nentries, &e->maxentries, sizeof(PetscInt), &e->pair));
-  PetscCall(Grow(e->nentries, &e->maxrows, sizeof(PetscInt), &e->row));
-  PetscCall(Grow(e->nentries, &e->maxvalues, sizeof(PetscScalar), &e->value));
-  e->pair[e->nentries]    = pair;
-  e->row[e->nentries]     = row;
-  e->value[e->nentries++] = value;
-  e->count[pair]++;
+  PetscCall(Grow(e->nentries, &e->maxentries, sizeof(Entry), &e->entry));
+  e->entry[e->nentries++] = (Entry){pair, row, value};
+  e->pair[pair].count++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,18 +178,18 @@ static PetscErrorCode SortEntries(PC_DeflSub *ds, Entries *e)
   PetscCall(PetscMalloc1(e->npairs + 1, &ds->start));
   PetscCall(PetscMalloc1(e->nentries, &ds->row));
   PetscCall(PetscMalloc1(e->nentries, &ds->value));
-  PetscCall(PetscArraycpy(ds->own, e->own, e->npairs));
-  PetscCall(PetscArraycpy(ds->other, e->other, e->npairs));
   ds->start[0] = 0;
   for (PetscInt p = 0; p < e->npairs; p++) {
-    ds->start[p + 1] = ds->start[p] + e->count[p];
-    e->count[p]      = ds->start[p];
+    ds->own[p]       = e->pair[p].own;
+    ds->other[p]     = e->pair[p].other;
+    ds->start[p + 1] = ds->start[p] + e->pair[p].count;
+    e->pair[p].count = ds->start[p];
   }
   for (PetscInt k = 0; k < e->nentries; k++) {
-    const PetscInt to = e->count[e->pair[k]]++;
+    const PetscInt to = e->pair[e->entry[k].pair].count++;
 
-    ds->row[to]   = e->row[k];
-    ds->value[to] = e->value[k];
+    ds->row[to]   = e->entry[k].row;
+    ds->value[to] = e->entry[k].value;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -231,15 +228,14 @@ static PetscErrorCode ChooseRounding(PC pc, PetscReal *rounding)
 /* Are pairs those of the last set-up? And is the operator found not to be symmetric? */
 static PetscErrorCode CompareAll(PC pc, const Entries *e, PetscBool *same)
 {
-  PC_DeflSub *ds    = (PC_DeflSub *)pc->data;
-  PetscBool   equal = PETSC_FALSE;
+  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
+  PetscBool   equal;
   int         here[2], all[2];
 
   PetscFunctionBegin;
-  if (*same && ds->npairs == e->npairs) {
-    PetscCall(PetscArraycmp(ds->own, e->own, e->npairs, &equal));
-    if (equal) PetscCall(PetscArraycmp(ds->other, e->other, e->npairs, &equal));
-  }
+  equal = (PetscBool)(*same && ds->npairs == e->npairs);
+  for (PetscInt p = 0; equal && p < e->npairs; p++)
+    equal = (PetscBool)(ds->own[p] == e->pair[p].own && ds->other[p] == e->pair[p].other);
   here[0] = !equal;
   here[1] = e->onesided;
   PetscCallMPI(MPI_Allreduce(here, all, 2, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)pc)));
@@ -249,21 +245,6 @@ static PetscErrorCode CompareAll(PC pc, const Entries *e, PetscBool *same)
     PetscCall(PetscInfo(pc, "The operator is not symmetric: points are coupled to others, Dirichlet points for "
                             "instance, that are coupled to nobody. KSPCG needs these columns "
                             "eliminated, with MatZeroRowsColumns() for instance\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode EntriesDestroy(Entries *e)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree(e->label));
-  PetscCall(PetscFree(e->first));
-  PetscCall(PetscFree(e->next));
-  PetscCall(PetscFree(e->own));
-  PetscCall(PetscFree(e->other));
-  PetscCall(PetscFree(e->count));
-  PetscCall(PetscFree(e->pair));
-  PetscCall(PetscFree(e->row));
-  PetscCall(PetscFree(e->value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -294,7 +275,10 @@ PetscErrorCode PCDeflSubSpaceCreate(PC pc, KCycleRows *rows, PetscBool *same)
   PetscCall(SortEntries(ds, &e));
   PetscCall(MakeRuns(ds, e.label));
   PetscCall(PCDeflSubDeviceSetUp(pc));
-  PetscCall(EntriesDestroy(&e));
+  PetscCall(PetscFree(e.label));
+  PetscCall(PetscFree(e.first));
+  PetscCall(PetscFree(e.pair));
+  PetscCall(PetscFree(e.entry));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -14,6 +14,8 @@ const char *const PCFastPoissonTridiagonalTypes[] = {
 
 PetscLogEvent PCFastPoissonEvents[KCYCLE_FP_NUM_EVENTS];
 
+static const char *const events[] = {"PCFastPoisSetUp", "PCFastPoisTransf", "PCFastPoisSystem", "PCFastPoisExchg"};
+
 /* What set-up has made */
 static PetscErrorCode Clear(PC_FastPoisson *fp)
 {
@@ -638,18 +640,6 @@ static PetscErrorCode PCDestroy_FastPoisson(PC pc)
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-static PetscErrorCode RegisterEvents(void)
-{
-  static const char *const names[] = {"PCFastPoisSetUp", "PCFastPoisTransf", "PCFastPoisSystem", "PCFastPoisExchg"};
-
-  PetscFunctionBegin;
-  for (int e = 0; e < KCYCLE_FP_NUM_EVENTS; e++) {
-    PetscCall(PetscLogEventGetId(names[e], &PCFastPoissonEvents[e]));
-    if (PCFastPoissonEvents[e] < 0) PetscCall(PetscLogEventRegister(names[e], PC_CLASSID, &PCFastPoissonEvents[e]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 #endif
 
 /*MC
@@ -726,7 +716,7 @@ PetscErrorCode PCCreate_FastPoisson(PC pc)
   pc->ops->reset          = PCReset_FastPoisson;
   pc->ops->destroy        = PCDestroy_FastPoisson;
   pc->ops->view           = PCView_FastPoisson;
-  PetscCall(RegisterEvents());
+  PetscCall(KCycleRegisterEvents(PC_CLASSID, KCYCLE_FP_NUM_EVENTS, events, PCFastPoissonEvents));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -165,6 +165,9 @@ PETSC_INTERN PetscErrorCode KCycleFPRowsBegin(Mat, const KCycleBox *, KCycleFPRo
 PETSC_INTERN PetscErrorCode KCycleFPRowsEnd(KCycleFPRows *);
 PETSC_INTERN PetscErrorCode KCycleFPRowsPoint(KCycleFPRows *, const PetscInt at[], PetscReal c[], KCycleFPFault *);
 PETSC_INTERN PetscErrorCode KCycleFPRowsLine(KCycleFPRows *, PetscInt j, PetscInt k, KCycleFPFault *);
+PETSC_INTERN PetscInt       KCycleFPColumn(const KCycleBox *, const PetscInt at[], int q);
+PETSC_INTERN void           KCycleFPFaultNote(KCycleFPFault *, PetscInt row, PetscInt column, PetscReal found,
+                                              PetscReal expected);
 PETSC_INTERN PetscErrorCode KCycleFPFaultCheck(PC, KCycleFPFault *);
 PETSC_INTERN PetscErrorCode KCycleFPFaultFirst(PC, KCycleFPFault *);
 

@@ -45,26 +45,12 @@ KC_VERSIONS static PetscBool Differs(const Line *l, PetscScalar *const c[], cons
   return (PetscBool)(bad != 0);
 }
 
-static PetscInt Column(const KCycleBox *box, const PetscInt at[], int q)
-{
-  PetscInt  to[3] = {at[0], at[1], at[2]};
-  const int d     = q < KC_STAR_DIAGONAL ? KC_STAR_DIAGONAL - 1 - q : q - KC_STAR_DIAGONAL - 1;
-
-  if (q != KC_STAR_DIAGONAL) to[d] = (to[d] + (q > KC_STAR_DIAGONAL ? 1 : box->size[d] - 1)) % box->size[d];
-  return KCycleBoxPointToRow(box, to);
-}
-
 /* An entry that is not as it should be */
 static void Compare(const KCycleBox *box, const PetscInt at[], int q, PetscReal found, PetscReal expected,
                     PetscReal slack, KCycleFPFault *fault)
 {
-  const PetscInt row = KCycleBoxPointToRow(box, at);
-
-  if (PetscAbsReal(found - expected) <= slack || row >= fault->row) return;
-  fault->row      = row;
-  fault->column   = Column(box, at, q);
-  fault->found    = found;
-  fault->expected = expected;
+  if (!(PetscAbsReal(found - expected) <= slack))
+    KCycleFPFaultNote(fault, KCycleBoxPointToRow(box, at), KCycleFPColumn(box, at, q), found, expected);
 }
 
 /* The first entry of a line that differs */

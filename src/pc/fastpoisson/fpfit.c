@@ -111,28 +111,14 @@ static PetscErrorCode FindCore(PC_FastPoisson *fp, const Profile *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FaultAt(PC_FastPoisson *fp, int d, PetscInt i, int q, PetscReal found, PetscReal expected,
-                              KCycleFPFault *fault)
-{
-  PetscInt  at[3] = {fp->ref[0], fp->ref[1], fp->ref[2]}, row;
-  const int e     = q < KC_STAR_DIAGONAL ? KC_STAR_DIAGONAL - 1 - q : q - KC_STAR_DIAGONAL - 1;
-
-  PetscFunctionBegin;
-  at[d] = i;
-  row   = KCycleBoxPointToRow(fp->box, at);
-  if (q != KC_STAR_DIAGONAL) at[e] = (at[e] + (q > KC_STAR_DIAGONAL ? 1 : fp->box->size[e] - 1)) % fp->box->size[e];
-  if (row < fault->row) *fault = (KCycleFPFault){row, KCycleBoxPointToRow(fp->box, at), found, expected};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* D, from the largest coupling in another direction */
-static PetscErrorCode FitWeights(PC_FastPoisson *fp, const Profile *p, int d, KCycleFPFault *fault)
+static void FitWeights(PC_FastPoisson *fp, const Profile *p, int d, KCycleFPFault *fault)
 {
-  KCycleFPDirection *dir  = &fp->dir[d];
-  const PetscReal   *ref  = p->c[d] + KC_STAR * fp->ref[d];
-  int                best = -1;
+  KCycleFPDirection *dir   = &fp->dir[d];
+  const PetscReal   *ref   = p->c[d] + KC_STAR * fp->ref[d];
+  PetscInt           at[3] = {fp->ref[0], fp->ref[1], fp->ref[2]};
+  int                best  = -1;
 
-  PetscFunctionBegin;
   for (int q = 0; q < KC_STAR; q++) {
     if (q == KC_STAR_DIAGONAL || q == KC_STAR_OF(d, 0) || q == KC_STAR_OF(d, 1) || ref[q] == 0) continue;
     if (best < 0 || PetscAbsReal(ref[q]) > PetscAbsReal(ref[best])) best = q;
@@ -142,11 +128,11 @@ static PetscErrorCode FitWeights(PC_FastPoisson *fp, const Profile *p, int d, KC
 
     dir->d[i] = best < 0 ? 1 : c[best] / ref[best];
     if (!(dir->d[i] > 0 && dir->d[i] < PETSC_MAX_REAL)) {
-      PetscCall(FaultAt(fp, d, dir->lo + i, best, c[best], ref[best], fault));
+      at[d] = dir->lo + i;
+      KCycleFPFaultNote(fault, KCycleBoxPointToRow(fp->box, at), KCycleFPColumn(fp->box, at, best), c[best], ref[best]);
       dir->d[i] = 1;
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* M; and do its rows add up to zero, as far as rounding lets one see? */
@@ -278,7 +264,7 @@ PetscErrorCode PCFastPoissonFit(PC pc, KCycleFPRows *rows, KCycleFPFault *fault)
   for (int d = 0; d < 3; d++) {
     const PetscReal *ref = p.c[d] + KC_STAR * fp->ref[d];
 
-    PetscCall(FitWeights(fp, &p, d, fault));
+    FitWeights(fp, &p, d, fault);
     FitRows(fp, &p, d);
     fp->sigma += ref[KC_STAR_OF(d, 0)] + ref[KC_STAR_OF(d, 1)];
   }

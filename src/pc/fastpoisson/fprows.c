@@ -6,7 +6,8 @@
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 
-static void Note(KCycleFPFault *fault, PetscInt row, PetscInt column, PetscReal found, PetscReal expected)
+/* Of the faults of this process the one in the first row is kept */
+void KCycleFPFaultNote(KCycleFPFault *fault, PetscInt row, PetscInt column, PetscReal found, PetscReal expected)
 {
   if (row >= fault->row) return;
   fault->row      = row;
@@ -60,6 +61,16 @@ PetscErrorCode KCycleFPFaultCheck(PC pc, KCycleFPFault *fault)
           ", column %" PetscInt_FMT
           " has %.15g, where %.15g is expected. Use -pc_fastpoisson_approximate with -ksp_type cg, or -pc_type kcycle",
           fault->row, fault->column, (double)fault->found, (double)fault->expected);
+}
+
+/* The column of entry q of a star in the row of a point */
+PetscInt KCycleFPColumn(const KCycleBox *box, const PetscInt at[], int q)
+{
+  PetscInt  to[3] = {at[0], at[1], at[2]};
+  const int d     = q < KC_STAR_DIAGONAL ? KC_STAR_DIAGONAL - 1 - q : q - KC_STAR_DIAGONAL - 1;
+
+  if (q != KC_STAR_DIAGONAL) to[d] = (to[d] + (q > KC_STAR_DIAGONAL ? 1 : box->size[d] - 1)) % box->size[d];
+  return KCycleBoxPointToRow(box, to);
 }
 
 PetscErrorCode KCycleFPRowsBegin(Mat A, const KCycleBox *box, KCycleFPRows *r)
@@ -132,8 +143,8 @@ PetscErrorCode KCycleFPRowsPoint(KCycleFPRows *r, const PetscInt point[], PetscR
     const int q = Decode(r, at, cols[e]);
 
     if (q >= 0) c[q] += values[e];
-    else if (values[e] != 0) Note(fault, row, cols[e], values[e], 0);
-    if (PetscIsInfOrNanReal(values[e])) Note(fault, row, cols[e], values[e], 0);
+    else if (values[e] != 0) KCycleFPFaultNote(fault, row, cols[e], values[e], 0);
+    if (PetscIsInfOrNanReal(values[e])) KCycleFPFaultNote(fault, row, cols[e], values[e], 0);
   }
   PetscCall(MatRestoreRow(r->A, row, &m, &cols, &values));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -177,7 +188,7 @@ static PetscErrorCode CheckCorners(KCycleFPRows *r, PetscInt j, PetscInt k, KCyc
       at[1] += y;
       at[2] += z;
       for (int d = 0; d < 3; d++) at[d] = (at[d] + box->size[d]) % box->size[d];
-      Note(fault, row, KCycleBoxPointToRow(box, at), r->dense[o * box->n[0] + i], 0);
+      KCycleFPFaultNote(fault, row, KCycleBoxPointToRow(box, at), r->dense[o * box->n[0] + i], 0);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

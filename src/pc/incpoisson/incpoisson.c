@@ -371,7 +371,8 @@ static PetscErrorCode PCDestroy_IncPoisson(PC pc)
 M*/
 PetscErrorCode PCCreate_IncPoisson(PC pc)
 {
-  PC_IncPoisson *ip;
+  static const char *const event[] = {"PCIncPoisSetUp"};
+  PC_IncPoisson           *ip;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&ip));
@@ -384,7 +385,6 @@ PetscErrorCode PCCreate_IncPoisson(PC pc)
   pc->ops->reset          = PCReset_IncPoisson;
   pc->ops->destroy        = PCDestroy_IncPoisson;
   pc->ops->view           = PCView_IncPoisson;
-  PetscCall(PetscLogEventGetId("PCIncPoisSetUp", &ip->event));
-  if (ip->event < 0) PetscCall(PetscLogEventRegister("PCIncPoisSetUp", PC_CLASSID, &ip->event));
+  PetscCall(KCycleRegisterEvents(PC_CLASSID, 1, event, &ip->event));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
