@@ -142,17 +142,24 @@ PETSC_INTERN PetscErrorCode KCyclePartsDestroy(KCycleParts *);
 PETSC_INTERN PetscErrorCode MatStencilBalance(Mat, PetscScalar **d, Mat *);
 
 /* fromaij_device.c: values that are on a device, and there alone */
-PETSC_INTERN PetscErrorCode MatStencilTakeOnDevice(Mat, Mat aij, PetscBool *taken);
-PETSC_INTERN PetscErrorCode MatStencilBring(Mat);
 PETSC_INTERN PetscErrorCode MatStencilNeedValues(Mat);
+#if defined(KCYCLE_HAVE_CUDA)
+PETSC_INTERN PetscErrorCode MatStencilFromAIJOnDevice(Mat, Mat aij, PetscBool *done);
+PETSC_INTERN PetscErrorCode MatStencilCopyToHost(Mat);
 PETSC_INTERN PetscErrorCode MatStencilMapReset(Mat);
+PETSC_INTERN PetscErrorCode MatStencilDeviceReset(Mat);
+#else
+  #define MatStencilFromAIJOnDevice(A, aij, done) (*(done) = PETSC_FALSE, PETSC_SUCCESS)
+  #define MatStencilCopyToHost(A)                 PETSC_SUCCESS
+  #define MatStencilMapReset(A)                   PETSC_SUCCESS
+  #define MatStencilDeviceReset(A)                PETSC_SUCCESS
+#endif
 
 /* fill.c */
 PETSC_INTERN PetscErrorCode MatStencilFillAlone(Mat, Mat *);
 
 /* ops.c */
 PETSC_INTERN PetscErrorCode MatStencilGetDevice(Mat, void **stencil); /* see devicelevelimpl.h */
-PETSC_INTERN PetscErrorCode MatStencilDeviceReset(Mat);
 PETSC_INTERN PetscErrorCode MatStencilSetOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilComposeMethods(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilCompute(Mat, int op, Vec x, Vec b, Vec y);

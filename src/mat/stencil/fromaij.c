@@ -102,7 +102,7 @@ static PetscErrorCode FromAIJ(Mat aij, DM dm, const Source *from, Mat *stencil, 
   } else
     PetscCall(KCycleBoxCheckSame(PetscObjectComm((PetscObject)aij), KCycleStencilOf(*stencil)->box, box,
                                  "The matrix of type stencil that is to get the values is"));
-  if (from->stays) PetscCall(MatStencilTakeOnDevice(*stencil, aij, &taken));
+  if (from->stays) PetscCall(MatStencilFromAIJOnDevice(*stencil, aij, &taken));
   if (!taken) PetscCall(ReadRows(aij, box, from, *stencil, fits, wrong));
   (*stencil)->assembled     = *fits;
   (*stencil)->was_assembled = PETSC_FALSE;

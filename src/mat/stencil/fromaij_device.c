@@ -11,7 +11,7 @@
 PetscErrorCode MatStencilNeedValues(Mat A)
 {
   PetscFunctionBegin;
-  PetscCall(MatStencilBring(A));
+  PetscCall(MatStencilCopyToHost(A));
   PetscCheck(((Mat_Stencil *)A->data)->s.set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd()");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,7 +239,7 @@ static PetscErrorCode TakeValues(Mat_Stencil *st, const Rows *rows, Map *map, Pe
 
 /* Collective. Not taken: values are on the host, or entries that are not zero have no place in the stencil; who calls
    this then reads the rows there, which finds a larger stencil or says which entry fits none */
-PetscErrorCode MatStencilTakeOnDevice(Mat A, Mat aij, PetscBool *taken)
+PetscErrorCode MatStencilFromAIJOnDevice(Mat A, Mat aij, PetscBool *taken)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
   PetscReal    strays;
@@ -274,7 +274,7 @@ PetscErrorCode MatStencilTakeOnDevice(Mat A, Mat aij, PetscBool *taken)
 
 /* To the host: values that a kernel took. There they take less room where lines share them, or half of them suffices;
    the device gets that form when it is asked again */
-PetscErrorCode MatStencilBring(Mat A)
+PetscErrorCode MatStencilCopyToHost(Mat A)
 {
   Mat_Stencil   *st     = (Mat_Stencil *)A->data;
   const PetscInt length = st->s.shape.ncoeffs * (st->s.box ? st->s.box->n[0] : 0),
@@ -304,25 +304,5 @@ PetscErrorCode MatStencilMapReset(Mat A)
   PetscFunctionBegin;
   PetscCall(MapDestroy((Map **)&((Mat_Stencil *)A->data)->map_device));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-#else
-PetscErrorCode MatStencilTakeOnDevice(Mat A, Mat aij, PetscBool *taken)
-{
-  (void)A;
-  (void)aij;
-  *taken = PETSC_FALSE;
-  return PETSC_SUCCESS;
-}
-
-PetscErrorCode MatStencilBring(Mat A)
-{
-  (void)A;
-  return PETSC_SUCCESS;
-}
-
-PetscErrorCode MatStencilMapReset(Mat A)
-{
-  (void)A;
-  return PETSC_SUCCESS;
 }
 #endif

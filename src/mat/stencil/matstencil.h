@@ -51,7 +51,7 @@ typedef struct {
   KCycleScan       scan;
   void            *device;          /* a copy for products on a device, or NULL, */
   PetscObjectState device_state;    /* and the state of the matrix when that was made */
-  PetscBool        ondevice;        /* the values are in that copy alone: MatStencilBring() */
+  PetscBool        ondevice;        /* the values are in that copy alone: MatStencilCopyToHost() */
   void            *map_device;      /* how AIJ on a device becomes this copy, or NULL; fromaij_device.c */
   PetscObjectState symmetric_state; /* of the matrix when it was last known whether it is symmetric */
   PetscBool        symmetric;

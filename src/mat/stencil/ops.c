@@ -65,38 +65,7 @@ PetscErrorCode MatStencilDeviceReset(Mat A)
   PetscCall(KCycleDeviceStencilDestroy((KCycleDeviceStencil **)&((Mat_Stencil *)A->data)->device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-#else
-static PetscErrorCode ComputeOnDevice(Mat A, int op, Vec x, Vec b, Vec y)
-{
-  (void)A;
-  (void)op;
-  (void)x;
-  (void)b;
-  (void)y;
-  return PETSC_ERR_PLIB;
-}
-
-PetscErrorCode MatStencilDeviceReset(Mat A)
-{
-  (void)A;
-  return PETSC_SUCCESS;
-}
 #endif
-
-/* Are all of them on a device that there are kernels for? */
-static PetscErrorCode AreOnDevice(Vec x, Vec b, Vec y, PetscBool *device)
-{
-  const Vec v[3] = {x, b ? b : x, y};
-
-  PetscFunctionBegin;
-#if defined(KCYCLE_HAVE_CUDA)
-  *device = PETSC_TRUE;
-#else
-  *device = PETSC_FALSE;
-#endif
-  for (int i = 0; i < 3 && *device; i++) PetscCall(KCycleVecOnDevice(v[i], device));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* y = A x, b + A x or b - A x */
 PetscErrorCode MatStencilCompute(Mat A, int op, Vec x, Vec b, Vec y)
@@ -104,14 +73,18 @@ PetscErrorCode MatStencilCompute(Mat A, int op, Vec x, Vec b, Vec y)
   Mat_Stencil       *st = (Mat_Stencil *)A->data;
   const PetscScalar *xa, *ba = NULL;
   PetscScalar       *ya;
-  PetscBool          device;
 
   PetscFunctionBegin;
-  PetscCall(AreOnDevice(x, b, y, &device));
+#if defined(KCYCLE_HAVE_CUDA)
+  const Vec v[3]   = {x, b ? b : x, y};
+  PetscBool device = PETSC_TRUE;
+
+  for (int i = 0; i < 3 && device; i++) PetscCall(KCycleVecOnDevice(v[i], &device));
   if (device) {
     PetscCall(ComputeOnDevice(A, op, x, b, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+#endif
   PetscCall(MatStencilNeedValues(A));
   PetscCall(VecGetArrayRead(x, &xa));
   if (b && b != y) PetscCall(VecGetArrayRead(b, &ba));
@@ -125,23 +98,17 @@ PetscErrorCode MatStencilCompute(Mat A, int op, Vec x, Vec b, Vec y)
 
 static PetscErrorCode MatMult_Stencil(Mat A, Vec x, Vec y)
 {
-  PetscFunctionBegin;
-  PetscCall(MatStencilCompute(A, KC_MULT, x, NULL, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatStencilCompute(A, KC_MULT, x, NULL, y);
 }
 
 static PetscErrorCode MatMultAdd_Stencil(Mat A, Vec x, Vec b, Vec y)
 {
-  PetscFunctionBegin;
-  PetscCall(MatStencilCompute(A, KC_ADD, x, b, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatStencilCompute(A, KC_ADD, x, b, y);
 }
 
 static PetscErrorCode MatResidual_Stencil(Mat A, Vec b, Vec x, Vec r)
 {
-  PetscFunctionBegin;
-  PetscCall(MatStencilCompute(A, KC_RESIDUAL, x, b, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatStencilCompute(A, KC_RESIDUAL, x, b, r);
 }
 
 PetscErrorCode MatStencilSetOps(Mat A)

@@ -449,7 +449,7 @@ PetscErrorCode MatStencilFindParts(Mat A, PetscReal rounding, PetscBool early, K
   PetscInt         closed;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilBring(A));
+  PetscCall(MatStencilCopyToHost(A));
   PetscCall(PetscMemzero(parts, sizeof(*parts)));
   parts->balanced = PETSC_TRUE;
   PetscCall(PetscMalloc1(box->npoints, &parts->piece));

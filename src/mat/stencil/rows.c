@@ -22,17 +22,6 @@ static PetscErrorCode MatGetRow_Stencil(Mat A, PetscInt row, PetscInt *m, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatRestoreRow_Stencil(Mat A, PetscInt row, PetscInt *m, PetscInt **cols, PetscScalar **values)
-{
-  PetscFunctionBegin;
-  (void)A;
-  (void)row;
-  if (m) *m = 0;
-  if (cols) *cols = NULL;
-  if (values) *values = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Of rows of this process; zero where the stencil has no entry */
 static PetscErrorCode MatGetValues_Stencil(Mat A, PetscInt m, const PetscInt rows[], PetscInt n, const PetscInt cols[],
                                            PetscScalar values[])
@@ -160,7 +149,6 @@ PetscErrorCode MatStencilSetRowOps(Mat A)
 {
   PetscFunctionBegin;
   A->ops->getrow          = MatGetRow_Stencil;
-  A->ops->restorerow      = MatRestoreRow_Stencil;
   A->ops->getvalues       = MatGetValues_Stencil;
   A->ops->zerorows        = MatZeroRows_Stencil;
   A->ops->zerorowscolumns = MatZeroRowsColumns_Stencil;

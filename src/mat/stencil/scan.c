@@ -445,7 +445,7 @@ PetscErrorCode MatStencilUncoupledRows(Mat A, PetscInt *n, PetscInt **rows)
   KCycleLine         l;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilBring(A));
+  PetscCall(MatStencilCopyToHost(A));
   PetscCall(MatGetOwnershipRange(A, &start, &end));
   PetscCall(PetscMalloc1(end - start, rows));
   *n = 0;
@@ -541,7 +541,7 @@ PetscErrorCode MatStencilScan(Mat A, const KCycleScan **found)
   *found = scan;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (scan->done && scan->state == state) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatStencilBring(A));
+  PetscCall(MatStencilCopyToHost(A));
   PetscCall(PetscNew(&batch));
   PetscCall(PetscCalloc1(LOOK_NUM * (st->s.box->n[0] + LOOK_BATCH), &work));
   for (int t = 0; t < LOOK_NUM; t++) at[t] = work + t * (st->s.box->n[0] + LOOK_BATCH);

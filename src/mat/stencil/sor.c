@@ -49,7 +49,7 @@ PetscErrorCode MatSOR_Stencil(Mat A, Vec bb, PetscReal omega, MatSORType flag, P
              PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "A matrix of type stencil has SOR without shift and, on several processes, on each of them alone "
              "(-pc_sor_local_symmetric)");
-  PetscCall(MatStencilBring(A));
+  PetscCall(MatStencilCopyToHost(A));
   if (flag & SOR_ZERO_INITIAL_GUESS) PetscCall(VecSet(xx, 0));
   PetscCall(VecGetArrayRead(bb, &b));
   PetscCall(VecGetArray(xx, &x));

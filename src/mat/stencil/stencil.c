@@ -21,12 +21,20 @@ const KCycleStencil *KCycleStencilOf(Mat A)
   return &((Mat_Stencil *)A->data)->s;
 }
 
-static PetscErrorCode SetGrid(Mat_Stencil *st, DM dm)
+/* The grid, and a stencil on it */
+static PetscErrorCode SetGrid(Mat A, DM dm)
 {
+  Mat_Stencil *st = (Mat_Stencil *)A->data;
+
   PetscFunctionBegin;
   PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_KERNELS, &st->s.box));
   PetscCall(PetscObjectReference((PetscObject)dm));
   st->dm = dm;
+  PetscCall(PetscLayoutSetUp(A->rmap));
+  PetscCall(PetscLayoutSetUp(A->cmap));
+  PetscCall(PetscCalloc1(st->s.box->n[0] + 2, &st->s.zeros));
+  PetscCall(KCycleBoxHaloCreate(st->s.box, &st->s.halo));
+  A->preallocated = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,11 +55,9 @@ static PetscErrorCode MatSetUp_Stencil(Mat A)
              "stencil width 1 after DMSetMatType(dm, MATSTENCIL), or use "
              "-dm_mat_type aij",
              dm ? why : "it has no DM");
-  PetscCall(SetGrid(st, dm));
+  PetscCall(SetGrid(A, dm));
   PetscCall(DMGetVecType(dm, &vectors));
   PetscCall(MatSetVecType(A, vectors));
-  PetscCall(PetscLayoutSetUp(A->rmap));
-  PetscCall(PetscLayoutSetUp(A->cmap));
   PetscCall(MatGetSize(A, &size, NULL));
   PetscCheck(size == st->s.box->size[0] * st->s.box->size[1] * st->s.box->size[2] && A->rmap->n == st->s.box->npoints &&
                  A->cmap->n == st->s.box->npoints,
@@ -59,11 +65,9 @@ static PetscErrorCode MatSetUp_Stencil(Mat A)
              "The matrix has %" PetscInt_FMT " rows here, its DMDA %" PetscInt_FMT " points", A->rmap->n,
              st->s.box->npoints);
   KCycleShapeCreate(st->s.box->dim, st->s.box->star ? 0 : KC_BOX, &st->s.shape);
-  PetscCall(PetscCalloc1(st->s.box->n[0] + 2, &st->s.zeros));
-  PetscCall(KCycleBoxHaloCreate(st->s.box, &st->s.halo));
   MatStencilMakeFrames(A);
   PetscCall(MatStencilStoreZeros(A));
-  A->preallocated = A->assembled = PETSC_TRUE;
+  A->assembled = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,14 +89,6 @@ static PetscErrorCode MatDestroy_Stencil(Mat A)
   PetscCall(MatStencilComposeMethods(A, PETSC_FALSE));
   PetscCall(MatStencilComposeProducts(A, PETSC_FALSE));
   PetscCall(PetscFree(A->data));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatAssemblyBegin_Stencil(Mat A, MatAssemblyType type)
-{
-  PetscFunctionBegin;
-  (void)A;
-  (void)type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -170,14 +166,9 @@ PetscErrorCode MatStencilMakeOnDM(Mat A, DM dm, int kind)
   PetscCall(MatSetType(A, MATSTENCIL));
   PetscCall(MatSetDM(A, dm));
   st = (Mat_Stencil *)A->data;
-  PetscCall(PetscLayoutSetUp(A->rmap));
-  PetscCall(PetscLayoutSetUp(A->cmap));
-  PetscCall(SetGrid(st, dm));
+  PetscCall(SetGrid(A, dm));
   KCycleShapeCreate(b->dim, kind, &st->s.shape);
-  PetscCall(PetscCalloc1(b->n[0] + 2, &st->s.zeros));
-  PetscCall(KCycleBoxHaloCreate(b, &st->s.halo));
   MatStencilMakeFrames(A);
-  A->preallocated = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -268,7 +259,6 @@ PetscErrorCode MatCreate_Stencil(Mat A)
   A->ops->destroy        = MatDestroy_Stencil;
   A->ops->setvalues      = MatSetValues_Stencil;
   A->ops->setvalueslocal = MatSetValuesLocal_Stencil;
-  A->ops->assemblybegin  = MatAssemblyBegin_Stencil;
   A->ops->assemblyend    = MatAssemblyEnd_Stencil;
   A->ops->zeroentries    = MatZeroEntries_Stencil;
   A->ops->setoption      = MatSetOption_Stencil;

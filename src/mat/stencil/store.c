@@ -450,7 +450,7 @@ PetscErrorCode MatStencilGetLine(Mat A, PetscInt line, PetscScalar values[])
   KCycleLine         l;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilBring(A));
+  PetscCall(MatStencilCopyToHost(A));
   if (st->dense) {
     PetscCall(PetscArraycpy(values, st->dense + (size_t)line * shape->ncoeffs * n, shape->ncoeffs * n));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -484,7 +484,7 @@ PetscErrorCode MatStencilExpand(Mat A)
   PetscFunctionBegin;
   if (st->dense) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSetUp(A));
-  PetscCall(MatStencilBring(A));
+  PetscCall(MatStencilCopyToHost(A));
   length = st->s.shape.ncoeffs * st->s.box->n[0];
   nlines = !st->s.set || IsZero(st) ? 0 : st->s.box->nlines;
   PetscCall(PetscCalloc1((size_t)st->s.box->nlines * length, &dense));

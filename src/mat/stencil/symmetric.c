@@ -77,7 +77,7 @@ PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
   *yes = st->symmetric;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (st->symmetric_state == state) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatStencilBring(A));
+  PetscCall(MatStencilCopyToHost(A));
   *yes = (PetscBool)(!KCycleBoxTalks(st->s.box) && LinesAreSymmetric(&st->s, tol, PETSC_TRUE));
   PetscCall(MatStencilSetSymmetric(A, *yes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -165,7 +165,7 @@ static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
   int                  mine, all;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilBring(A));
+  PetscCall(MatStencilCopyToHost(A));
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   *yes =
       LinesAreSymmetric(st, tol, (PetscBool)(scan->done && scan->state == state && scan->notfinite == PETSC_INT_MAX));
@@ -182,27 +182,21 @@ PetscErrorCode MatStencilIsNearlySymmetric(Mat A, PetscBool *yes)
 {
   const Tolerance tol = {0, 1000 * PETSC_MACHINE_EPSILON, PETSC_FALSE};
 
-  PetscFunctionBegin;
-  PetscCall(CompareOpposites(A, tol, yes));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CompareOpposites(A, tol, yes);
 }
 
 static PetscErrorCode MatIsSymmetric_Stencil(Mat A, PetscReal absolute, PetscBool *yes)
 {
   const Tolerance tol = {absolute, 0, PETSC_FALSE};
 
-  PetscFunctionBegin;
-  PetscCall(CompareOpposites(A, tol, yes));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CompareOpposites(A, tol, yes);
 }
 
 static PetscErrorCode MatIsHermitian_Stencil(Mat A, PetscReal absolute, PetscBool *yes)
 {
   const Tolerance tol = {absolute, 0, PETSC_TRUE};
 
-  PetscFunctionBegin;
-  PetscCall(CompareOpposites(A, tol, yes));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return CompareOpposites(A, tol, yes);
 }
 
 /* Rows have all entries of the stencil, zeros included, and a stencil reaches both ways */

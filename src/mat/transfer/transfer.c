@@ -20,63 +20,42 @@ const KCycleTransfer *KCycleTransferOf(Mat P)
   return &((Mat_StencilTransfer *)P->data)->t;
 }
 
-static PetscErrorCode Interpolate(Mat P, Vec e, Vec x, PetscBool add)
+/* to = P from, or P^T from; or that is added to sum */
+static PetscErrorCode Multiply(Mat P, PetscBool transpose, Vec from, Vec sum, Vec to)
 {
-  const PetscScalar *ea;
-  PetscScalar       *xa;
+  const PetscScalar *x;
+  PetscScalar       *y;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(e, &ea));
-  PetscCall(VecGetArray(x, &xa));
-  PetscCall(KCycleTransferInterpolate(KCycleTransferOf(P), ea, add, xa));
-  PetscCall(VecRestoreArray(x, &xa));
-  PetscCall(VecRestoreArrayRead(e, &ea));
+  if (sum && sum != to) PetscCall(VecCopy(sum, to));
+  if (transpose && !sum) PetscCall(VecSet(to, 0));
+  PetscCall(VecGetArrayRead(from, &x));
+  PetscCall(VecGetArray(to, &y));
+  if (transpose) PetscCall(KCycleTransferRestrict(KCycleTransferOf(P), x, y));
+  else PetscCall(KCycleTransferInterpolate(KCycleTransferOf(P), x, (PetscBool)(sum != NULL), y));
+  PetscCall(VecRestoreArray(to, &y));
+  PetscCall(VecRestoreArrayRead(from, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMult_StencilTransfer(Mat P, Vec e, Vec x)
 {
-  PetscFunctionBegin;
-  PetscCall(Interpolate(P, e, x, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Multiply(P, PETSC_FALSE, e, NULL, x);
 }
 
 static PetscErrorCode MatMultAdd_StencilTransfer(Mat P, Vec e, Vec y, Vec x)
 {
-  PetscFunctionBegin;
-  if (x != y) PetscCall(VecCopy(y, x));
-  PetscCall(Interpolate(P, e, x, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Restrict(Mat P, Vec r, Vec b)
-{
-  const PetscScalar *ra;
-  PetscScalar       *ba;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(r, &ra));
-  PetscCall(VecGetArray(b, &ba));
-  PetscCall(KCycleTransferRestrict(KCycleTransferOf(P), ra, ba));
-  PetscCall(VecRestoreArray(b, &ba));
-  PetscCall(VecRestoreArrayRead(r, &ra));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Multiply(P, PETSC_FALSE, e, y, x);
 }
 
 static PetscErrorCode MatMultTranspose_StencilTransfer(Mat P, Vec r, Vec b)
 {
-  PetscFunctionBegin;
-  PetscCall(VecSet(b, 0));
-  PetscCall(Restrict(P, r, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Multiply(P, PETSC_TRUE, r, NULL, b);
 }
 
 static PetscErrorCode MatMultTransposeAdd_StencilTransfer(Mat P, Vec r, Vec c, Vec b)
 {
-  PetscFunctionBegin;
-  if (b != c) PetscCall(VecCopy(c, b));
-  PetscCall(Restrict(P, r, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return Multiply(P, PETSC_TRUE, r, c, b);
 }
 
 static PetscErrorCode MatDestroy_StencilTransfer(Mat P)

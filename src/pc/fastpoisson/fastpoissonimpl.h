@@ -217,10 +217,14 @@ PETSC_INTERN void           KCycleFPShifts(const PC_FastPoisson *, int a, PetscI
 
 /* fpdevice.c */
 PETSC_INTERN PetscErrorCode PCFastPoissonDeviceCheck(PC, VecType);
-PETSC_INTERN PetscErrorCode PCFastPoissonDeviceCreate(PC);
-PETSC_INTERN PetscErrorCode PCFastPoissonDeviceDestroy(PC_FastPoisson *);
-PETSC_INTERN PetscErrorCode PCFastPoissonDeviceView(const PC_FastPoisson *, PetscViewer);
   #if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)
+PETSC_INTERN PetscErrorCode    PCFastPoissonDeviceCreate(PC);
+PETSC_INTERN PetscErrorCode    PCFastPoissonDeviceDestroy(PC_FastPoisson *);
+PETSC_INTERN PetscErrorCode    PCFastPoissonDeviceView(const PC_FastPoisson *, PetscViewer);
 PETSC_INTERN const KCycleFPOps KCycleFPOps_Device;
+  #else
+    #define PCFastPoissonDeviceCreate(pc)       PETSC_ERR_PLIB
+    #define PCFastPoissonDeviceDestroy(fp)      PETSC_SUCCESS
+    #define PCFastPoissonDeviceView(fp, viewer) PETSC_SUCCESS
   #endif
 #endif

@@ -539,23 +539,4 @@ PetscErrorCode PCFastPoissonDeviceCheck(PC pc, VecType type)
              type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-PetscErrorCode PCFastPoissonDeviceCreate(PC pc)
-{
-  (void)pc;
-  return PETSC_ERR_PLIB;
-}
-
-PetscErrorCode PCFastPoissonDeviceDestroy(PC_FastPoisson *fp)
-{
-  (void)fp;
-  return PETSC_SUCCESS;
-}
-
-PetscErrorCode PCFastPoissonDeviceView(const PC_FastPoisson *fp, PetscViewer viewer)
-{
-  (void)fp;
-  (void)viewer;
-  return PETSC_SUCCESS;
-}
 #endif

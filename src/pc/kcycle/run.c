@@ -141,7 +141,7 @@ static PetscErrorCode Renew(PC pc, PC_KCycle *kc)
   PetscFunctionBegin;
   if (!kc->engine->borrows || kc->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &state));
-  PetscCall(MatStencilBring(kc->structure[0].A));
+  PetscCall(MatStencilCopyToHost(kc->structure[0].A));
   if (state != kc->attached && kc->parts[kc->nlevels - 1].ghosts) PetscCall(PCKCycleEngineSetUp(pc));
   else if (state != kc->attached) PetscCall((*kc->engine->renew)(kc->levels));
   kc->attached = state;

@@ -249,7 +249,7 @@ static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
   kc->source = 0;
   if (is) {
     fine->A = pc->pmat;
-    PetscCall(MatStencilBring(fine->A)); /* set-up is on the host */
+    PetscCall(MatStencilCopyToHost(fine->A)); /* set-up is on the host */
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   moved = (PetscBool)(kc->found.moved && pc->dm == kc->found.dm);

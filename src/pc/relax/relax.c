@@ -176,7 +176,7 @@ PetscErrorCode PCRelaxRenew(PC pc)
   PetscObjectState state;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilBring(relax->A));
+  PetscCall(MatStencilCopyToHost(relax->A));
   PetscCall(PetscObjectStateGet((PetscObject)relax->A, &state));
   PetscCall(KCycleSmootherTile(relax->smoother, state));
   PetscFunctionReturn(PETSC_SUCCESS);
