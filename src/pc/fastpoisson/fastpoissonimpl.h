@@ -149,13 +149,19 @@ typedef struct {
 
 /* What is done with arrays of the points of this process, all on the host or on a device. b and x may be the same */
 typedef struct {
-  PetscErrorCode (*solve)(PC, const PetscScalar *b, PetscScalar *x);                     /* x = A^-1 b on the core */
-  PetscErrorCode (*scale)(PC, const PetscScalar *b, PetscScalar *x);                     /* by roots */
+  /* one direction, or two, of all lines of a layout; sense 0: from points to modes, 1: back */
+  PetscErrorCode (*transform)(PC, int n, const int d[], int sense, const KCycleFPView *in, const KCycleFPView *out,
+                              const KCycleFPLayout *);
+  PetscErrorCode (*last)(PC, const KCycleFPView *in, const KCycleFPView *out); /* the last direction is solved for */
+  PetscErrorCode (*scale)(PC, const PetscScalar *b, PetscScalar *x);           /* by roots */
   PetscErrorCode (*balance)(PC, PetscBool invert, const PetscScalar *b, PetscScalar *x); /* see fastpoisson.c */
   /* of stored points, x = b - w, / d if that is asked for; b, w NULL: zeros */
   PetscErrorCode (*store)(PC, const PetscScalar *b, const PetscScalar *w, PetscBool divide, PetscScalar *x);
   PetscErrorCode (*couple)(PC, PetscBool transpose, PetscScalar *x); /* see fpstored.c */
 } KCycleFPOps;
+
+/* fpoptions.c */
+PETSC_INTERN PetscErrorCode PCSetFromOptions_FastPoisson(PC, KCycleOptionItems);
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 PETSC_INTERN PetscLogEvent PCFastPoissonEvents[KCYCLE_FP_NUM_EVENTS];
@@ -209,7 +215,10 @@ PETSC_INTERN PetscErrorCode PCFastPoissonCouple(PC, PetscBool, PetscScalar *);
 PETSC_INTERN PetscReal      KCycleFPFace(const PC_FastPoisson *, int d, int side, PetscInt *at);
 
 /* fpsolve.c, fptridiagonal.c */
-PETSC_INTERN PetscErrorCode PCFastPoissonSolve(PC, const PetscScalar *, PetscScalar *);
+PETSC_INTERN PetscErrorCode PCFastPoissonSolve(PC, const KCycleFPOps *, const PetscScalar *, PetscScalar *);
+PETSC_INTERN PetscErrorCode PCFastPoissonTransform(PC, int, const int[], int, const KCycleFPView *,
+                                                   const KCycleFPView *, const KCycleFPLayout *);
+PETSC_INTERN PetscErrorCode PCFastPoissonLast(PC, const KCycleFPView *, const KCycleFPView *);
 PETSC_INTERN void           KCycleFPLines(const PetscInt n[], int d, int *a, int *b);
 PETSC_INTERN void           KCycleFPSystems(const PC_FastPoisson *, const KCycleFPView *, const KCycleFPView *);
 PETSC_INTERN void           KCycleFPShifts(const PC_FastPoisson *, int a, PetscInt ia, PetscInt lines, PetscReal other,

@@ -428,27 +428,27 @@ static PetscErrorCode Modes(const PC_FastPoisson *fp, int d, const PetscScalar *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(PC pc, const PetscScalar *b, PetscScalar *x)
+static PetscErrorCode TransformAll(PC pc, int n, const int d[], int sense, const KCycleFPView *in,
+                                   const KCycleFPView *out, const KCycleFPLayout *layout)
 {
-  PC_FastPoisson    *fp   = (PC_FastPoisson *)pc->data;
-  const int          last = fp->nstages - 1;
-  const PetscScalar *in   = b + CoreAt(fp);
-  PetscScalar       *out  = x + CoreAt(fp);
+  PetscFunctionBegin;
+  (void)layout;
+  PetscCall(PetscLogGpuTimeBegin());
+  for (int i = 0; i < n; i++)
+    PetscCall(Transform((const PC_FastPoisson *)pc->data, d[i], sense, i ? out->v : in->v, out->v));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Last(PC pc, const KCycleFPView *in, const KCycleFPView *out)
+{
+  PC_FastPoisson *fp   = (PC_FastPoisson *)pc->data;
+  const int       last = fp->order[fp->nstages - 1];
 
   PetscFunctionBegin;
-  if (fp->empty) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
-  for (int s = 0; s < last; s++) PetscCall(Transform(fp, fp->order[s], 0, s ? out : in, out));
-  PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
-  PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_SYSTEMS], pc, 0, 0, 0));
-  if (fp->dir[fp->order[last]].method == KCYCLE_FP_TRIDIAGONAL)
-    PetscCall(Systems(fp, fp->order[last], last ? out : in, out));
-  else PetscCall(Modes(fp, fp->order[last], last ? out : in, out));
-  PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_SYSTEMS], pc, 0, 0, 0));
-  PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
-  for (int s = last - 1; s >= 0; s--) PetscCall(Transform(fp, fp->order[s], 1, out, out));
-  PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
+  if (fp->dir[last].method == KCYCLE_FP_TRIDIAGONAL) PetscCall(Systems(fp, last, in->v, out->v));
+  else PetscCall(Modes(fp, last, in->v, out->v));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(fp->flops[0] + fp->flops[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -521,11 +521,12 @@ static PetscErrorCode Couple(PC pc, PetscBool transpose, PetscScalar *x)
 }
 
 const KCycleFPOps KCycleFPOps_Device = {
-    .solve   = Solve,
-    .scale   = Scale,
-    .balance = Balance,
-    .store   = Store,
-    .couple  = Couple,
+    .transform = TransformAll,
+    .last      = Last,
+    .scale     = Scale,
+    .balance   = Balance,
+    .store     = Store,
+    .couple    = Couple,
 };
 
 #elif defined(KCYCLE_HAVE_FASTPOISSON)

@@ -129,6 +129,17 @@ static void SolveModes(const PC_FastPoisson *fp, const KCycleFPView *in, const K
   }
 }
 
+PetscErrorCode PCFastPoissonLast(PC pc, const KCycleFPView *in, const KCycleFPView *out)
+{
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
+  PetscFunctionBegin;
+  if (fp->dir[fp->order[fp->nstages - 1]].method == KCYCLE_FP_TRIDIAGONAL) KCycleFPSystems(fp, in, out);
+  else SolveModes(fp, in, out);
+  PetscCall(PetscLogFlops(fp->flops[0] + fp->flops[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Are stages s and s + 1 those of the planes of x and y, between the same arrays? Then each plane goes through both */
 static PetscBool GoTogether(const PC_FastPoisson *fp, int s)
 {
@@ -143,22 +154,27 @@ static KCycleFPView Plane(const KCycleFPView *view, PetscInt k)
   return plane;
 }
 
-/* Two stages, in this order */
-static void TransformPlanes(const PC_FastPoisson *fp, const int d[], int sense, const KCycleFPView *in,
-                            const KCycleFPView *out, const KCycleFPLayout *l)
+/* Two directions plane by plane, in this order */
+PetscErrorCode PCFastPoissonTransform(PC pc, int n, const int d[], int sense, const KCycleFPView *in,
+                                      const KCycleFPView *out, const KCycleFPLayout *l)
 {
-  const PetscInt n[3] = {l->n[0], l->n[1], 1};
+  const PC_FastPoisson *fp       = (const PC_FastPoisson *)pc->data;
+  const PetscInt        plane[3] = {l->n[0], l->n[1], 1};
 
-  for (PetscInt k = 0; k < l->n[2]; k++) {
+  PetscFunctionBegin;
+  if (n == 1) Transform(fp, d[0], sense, in, out, l->n);
+  for (PetscInt k = 0; k < l->n[2] && n == 2; k++) {
     const KCycleFPView from = Plane(in, k), to = Plane(out, k);
 
-    Transform(fp, d[0], sense, &from, &to, n);
-    Transform(fp, d[1], sense, &to, &to, n);
+    Transform(fp, d[0], sense, &from, &to, plane);
+    Transform(fp, d[1], sense, &to, &to, plane);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Stages but the last, from points to modes. view: the arrays of each stage; view[-1] is out. Where the modes are */
-static PetscErrorCode Ahead(PC pc, const KCycleFPView *in, const KCycleFPView view[], const KCycleFPView **at)
+static PetscErrorCode Ahead(PC pc, const KCycleFPOps *ops, const KCycleFPView *in, const KCycleFPView view[],
+                            const KCycleFPView **at)
 {
   PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
 
@@ -174,8 +190,7 @@ static PetscErrorCode Ahead(PC pc, const KCycleFPView *in, const KCycleFPView vi
     }
     if (s == fp->nstages - 1) break;
     PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
-    if (both) TransformPlanes(fp, d, 0, *at, &view[s], &fp->layout[s]);
-    else Transform(fp, d[0], 0, *at, &view[s], fp->layout[s].n);
+    PetscCall((*ops->transform)(pc, both ? 2 : 1, d, 0, *at, &view[s], &fp->layout[s]));
     PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
     *at = &view[s];
     if (both) s++;
@@ -184,7 +199,7 @@ static PetscErrorCode Ahead(PC pc, const KCycleFPView *in, const KCycleFPView vi
 }
 
 /* And from modes to points */
-static PetscErrorCode Back(PC pc, const KCycleFPView view[], const KCycleFPView *out)
+static PetscErrorCode Back(PC pc, const KCycleFPOps *ops, const KCycleFPView view[], const KCycleFPView *out)
 {
   PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
 
@@ -195,8 +210,7 @@ static PetscErrorCode Back(PC pc, const KCycleFPView view[], const KCycleFPView 
 
     if (s < fp->nstages - 1) {
       PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
-      if (both) TransformPlanes(fp, d, 1, &view[s], &view[s], &fp->layout[s]);
-      else Transform(fp, d[0], 1, &view[s], &view[s], fp->layout[s].n);
+      PetscCall((*ops->transform)(pc, both ? 2 : 1, d, 1, &view[s], &view[s], &fp->layout[s]));
       PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_TRANSFORMS], pc, 0, 0, 0));
     }
     if (both) s--;
@@ -217,7 +231,7 @@ static KCycleFPView CoreView(const PC_FastPoisson *fp, PetscScalar *v)
 }
 
 /* x = A^-1 b on the core; both may be the same array */
-PetscErrorCode PCFastPoissonSolve(PC pc, const PetscScalar *b, PetscScalar *x)
+PetscErrorCode PCFastPoissonSolve(PC pc, const KCycleFPOps *ops, const PetscScalar *b, PetscScalar *x)
 {
   PC_FastPoisson    *fp  = (PC_FastPoisson *)pc->data;
   const KCycleFPView out = CoreView(fp, x), *at;
@@ -233,14 +247,11 @@ PetscErrorCode PCFastPoissonSolve(PC pc, const PetscScalar *b, PetscScalar *x)
     if (fp->exchange[s].nsend) view[s] = (KCycleFPView){fp->array[s], {1, n[0], n[0] * n[1]}};
     else view[s] = s ? view[s - 1] : out;
   }
-  PetscCall(Ahead(pc, &in, view, &at));
+  PetscCall(Ahead(pc, ops, &in, view, &at));
   PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_SYSTEMS], pc, 0, 0, 0));
-  if (fp->dir[fp->order[fp->nstages - 1]].method == KCYCLE_FP_TRIDIAGONAL)
-    KCycleFPSystems(fp, at, &view[fp->nstages - 1]);
-  else SolveModes(fp, at, &view[fp->nstages - 1]);
+  PetscCall((*ops->last)(pc, at, &view[fp->nstages - 1]));
   PetscCall(PetscLogEventEnd(PCFastPoissonEvents[KCYCLE_FP_SYSTEMS], pc, 0, 0, 0));
-  PetscCall(Back(pc, view, &out));
-  PetscCall(PetscLogFlops(fp->flops[0] + fp->flops[1]));
+  PetscCall(Back(pc, ops, view, &out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

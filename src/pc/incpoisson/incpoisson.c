@@ -108,9 +108,29 @@ static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Each entry above the diagonal must have one below, and they must be as many */
+static PetscErrorCode CheckSymmetric(PC pc, PetscInt64 excess, PetscInt unpaired)
+{
+  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  PetscCheck(excess == 0, comm, PETSC_ERR_ARG_INCOMP,
+             "PCINCPOISSON needs a symmetric operator, this one has %" PetscInt64_FMT
+             " entries more %s the diagonal than %s it. Where rows of boundary points were cleared, clear "
+             "their columns too: MatZeroRowsColumns()",
+             PetscAbs(excess), excess > 0 ? "below" : "above", excess > 0 ? "above" : "below");
+  PetscCheck(unpaired == PETSC_INT_MAX, comm, PETSC_ERR_ARG_INCOMP,
+             "PCINCPOISSON needs a symmetric operator, this one has an entry in row %" PetscInt_FMT
+             " above the diagonal without one below it",
+             unpaired);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetUp_IncPoisson(PC pc)
 {
-  PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
+  PC_IncPoisson *ip       = (PC_IncPoisson *)pc->data;
+  PetscInt64     excess   = 0;
+  PetscInt       unpaired = PETSC_INT_MAX;
   PetscObjectId  id;
   Vec            diagonal;
 
@@ -125,13 +145,14 @@ static PetscErrorCode PCSetUp_IncPoisson(PC pc)
   PetscCall(MatCreateVecs(pc->pmat, &diagonal, NULL));
   PetscCall(MatGetDiagonal(pc->pmat, diagonal));
   PetscCall(CheckDiagonal(pc, diagonal));
-  if (!ip->failure[0]) {
-    if (!ip->known) PetscCall(PCIncPoissonPatternFind(pc));
+  if (!ip->failure[0] && !ip->known) PetscCall(PCIncPoissonPatternFind(pc, &excess, &unpaired));
+  if (!ip->failure[0] && ip->known) {
     if (ip->simple) PetscCall(PCIncPoissonSimpleSetUp(pc, diagonal));
     else PetscCall(PCIncPoissonFactorSetUp(pc, diagonal));
   }
   PetscCall(VecDestroy(&diagonal));
   PetscCall(PetscLogEventEnd(ip->event, pc, 0, 0, 0));
+  PetscCall(CheckSymmetric(pc, excess, unpaired));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -32,7 +32,7 @@ PETSC_INTERN PetscErrorCode PCIncPoissonFailNotFinite(PC, PetscInt mine);
 PETSC_INTERN PetscErrorCode PCIncPoissonFirstRow(PC, PetscInt mine, PetscInt *row);
 
 /* ippattern.c */
-PETSC_INTERN PetscErrorCode PCIncPoissonPatternFind(PC);
+PETSC_INTERN PetscErrorCode PCIncPoissonPatternFind(PC, PetscInt64 *excess, PetscInt *unpaired);
 
 /* ipfactor.c: K, and M from it */
 PETSC_INTERN PetscErrorCode PCIncPoissonFactorSetUp(PC, Vec diagonal);

@@ -126,34 +126,13 @@ static PetscBool StencilHasTriangles(const KCycleStencil *st)
   return has;
 }
 
-/* Each entry above the diagonal must have one below, and they must be as many */
-static PetscErrorCode CheckSymmetric(PC pc, PetscInt64 excess, PetscInt unpaired)
+/* Collective. Is M given by the formula of ipsimple.c? excess: entries below the diagonal less those above it; unpaired:
+   first row with an entry above it that has none below for it, or PETSC_INT_MAX */
+PetscErrorCode PCIncPoissonPatternFind(PC pc, PetscInt64 *excess, PetscInt *unpaired)
 {
-  MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
-  PetscInt64 all;
-  PetscInt   first;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(&excess, &all, 1, MPIU_INT64, MPI_SUM, comm));
-  PetscCall(PCIncPoissonFirstRow(pc, unpaired, &first));
-  PetscCheck(all == 0, comm, PETSC_ERR_ARG_INCOMP,
-             "PCINCPOISSON needs a symmetric operator, this one has %" PetscInt64_FMT
-             " entries more %s the diagonal than %s it. Where rows of boundary points were cleared, clear "
-             "their columns too: MatZeroRowsColumns()",
-             PetscAbs(all), all > 0 ? "below" : "above", all > 0 ? "above" : "below");
-  PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_INCOMP,
-             "PCINCPOISSON needs a symmetric operator, this one has an entry in row %" PetscInt_FMT
-             " above the diagonal without one below it",
-             first);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Collective. Is M given by the formula of ipsimple.c? A pattern that is not symmetric is an error */
-PetscErrorCode PCIncPoissonPatternFind(PC pc)
-{
-  PC_IncPoisson *ip       = (PC_IncPoisson *)pc->data;
-  PetscInt       unpaired = PETSC_INT_MAX;
-  PetscInt64     excess   = 0;
+  PC_IncPoisson *ip    = (PC_IncPoisson *)pc->data;
+  PetscInt64     less  = 0;
+  PetscInt       first = PETSC_INT_MAX;
   PetscBool      stencil, third = PETSC_FALSE;
   int            here, any;
   Graph          g;
@@ -163,14 +142,15 @@ PetscErrorCode PCIncPoissonPatternFind(PC pc)
   if (stencil) third = StencilHasTriangles(KCycleStencilOf(pc->pmat));
   else {
     PetscCall(GraphCreate(pc->pmat, &g));
-    PetscCall(GraphLook(&g, &excess, &unpaired, &third));
+    PetscCall(GraphLook(&g, &less, &first, &third));
     PetscCall(GraphDestroy(&g));
-    PetscCall(CheckSymmetric(pc, excess, unpaired));
   }
+  PetscCallMPI(MPI_Allreduce(&less, excess, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscCall(PCIncPoissonFirstRow(pc, first, unpaired));
   here = third;
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)pc)));
   ip->simple =
       (PetscBool)(!any && ip->pattern == PC_INCPOISSON_PATTERN_MATRIX && ip->scaling == PC_INCPOISSON_SCALING_DIAGONAL);
-  ip->known = PETSC_TRUE;
+  ip->known = (PetscBool)(*excess == 0 && *unpaired == PETSC_INT_MAX);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
