@@ -80,7 +80,7 @@ static void AddLeans(const KCycleStencil *st, PetscInt line, PetscReal sums[])
 /* Sums over all lines; of a line like the last one they are those of the last one */
 static void AddAllLeans(const KCycleStencil *st, PetscReal sums[])
 {
-  PetscReal now[DRIFT_NUM];
+  PetscReal now[DRIFT_NUM] = {0};
 
   for (PetscInt line = 0; line < st->box->nlines; line++) {
     if (!MatStencilLineIsLast(st, line, line - 1)) {

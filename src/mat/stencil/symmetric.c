@@ -130,7 +130,7 @@ typedef struct {
 static PetscErrorCode CompareEdge(void *context, const KCycleEdge *edge)
 {
   Comparison *c = (Comparison *)context;
-  PetscScalar diagonal;
+  PetscScalar diagonal = 0;
 
   PetscFunctionBegin;
   (void)MatStencilValueAt(c->box, c->d, c->dhalo, edge->at, &diagonal);
