@@ -61,7 +61,7 @@ KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, 
    weak directions alone, and a grid that is coarser in the strong one sees nothing of errors on them */
 PetscBool KCyclePolicyBroken(const KCycleScan *scan)
 {
-  return (PetscBool)(scan->alone && scan->walls);
+  return (PetscBool)(scan->isolated && scan->walls);
 }
 
 /*
@@ -133,7 +133,7 @@ void KCyclePolicyLines(const KCycleScan *facts, PetscBool convects, const PetscI
 
 /* The direction along which weights of points that lie between coarse ones in the directions S are solved for, -1:
    none. A level relaxes lines along it, as couplings in one of the directions S are weak beside it */
-int KCyclePolicyAlong(const KCycleScan *facts, const PetscInt factor[], int S)
+int KCyclePolicyLineWeights(const KCycleScan *facts, const PetscInt factor[], int S)
 {
   PetscReal most  = KCYCLE_LINES * Points(facts);
   int       along = -1;

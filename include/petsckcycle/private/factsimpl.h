@@ -21,20 +21,20 @@ typedef struct {
   PetscReal        sum[3], count[3];
   /* points whose couplings along d are weak beside those along e: weak[d][e], and beside both others: weak[d][d] */
   PetscReal        weak[3][3];
-  /* in 2D, where MatStencilScanRuns() has looked, else 0: points at which direction d is weak beside the other one, as
+  /* in 2D, where MatStencilScanWeakRuns() has looked, else 0: points at which direction d is weak beside the other one, as
      it is at the points before and behind them in the other one */
   PetscBool        ran;
   PetscReal        runs[2];
   PetscReal        thin[3]; /* points one of whose couplings along d is weaker than one in another direction */
   /* couplings of a point with opposite neighbours differ by at most these factors: summed up across; one by one */
   PetscReal        jump, rough;
-  /* these two are there where MatStencilScanDrift() has looked */
+  /* these two are there where MatStencilScanAsymmetry() has looked */
   PetscBool        drifts;
   /* differences of pairs of couplings a(p, q) and a(q, p) over their sums, all added up: 0 symmetric, 1 one-way */
   PetscReal        skew;
   PetscReal        unequal; /* the largest of these differences, over their sum */
   /* unless symmetric, the same of couplings ahead and behind in a row, for each direction */
   PetscReal        drift[3];
-  PetscBool        alone; /* there are points that are coupled to nobody */
-  PetscBool        walls; /* inside the grid couplings are missing, so that parts may be closed */
+  PetscBool        isolated; /* there are points that are coupled to nobody */
+  PetscBool        walls;    /* inside the grid couplings are missing, so that parts may be closed */
 } KCycleScan;

@@ -275,7 +275,7 @@ PETSC_INTERN void KCyclePolicyDirections(const PetscReal mean[], const PetscBool
 PETSC_INTERN PetscBool KCyclePolicySeeksRuns(const KCycleScan *, const PetscInt factor[]);
 PETSC_INTERN void      KCyclePolicyLines(const KCycleScan *, PetscBool convects, const PetscInt factor[],
                                          char directions[4]);
-PETSC_INTERN int       KCyclePolicyAlong(const KCycleScan *, const PetscInt factor[], int S);
+PETSC_INTERN int       KCyclePolicyLineWeights(const KCycleScan *, const PetscInt factor[], int S);
 PETSC_INTERN PetscBool KCyclePolicyTriesPlanes(const KCycleScan *, const PetscInt factor[], int d);
 PETSC_INTERN void      KCyclePolicyPlanes(const KCycleScan *, const PetscReal left[], char planes[4], char lines[4]);
 PETSC_INTERN PetscBool KCyclePolicyJumps(const KCycleScan *, KCycleWas);

@@ -52,10 +52,10 @@ PETSC_INTERN PetscErrorCode    KCycleAIJLinesDestroy(KCycleAIJLines **, PetscInt
 PETSC_INTERN KCycleFit KCycleAIJLinesGet(KCycleAIJLines *, const KCycleShape *, PetscInt line, PetscScalar values[]);
 PETSC_INTERN PetscBool KCycleAIJLinesRepeat(const KCycleAIJLines *, PetscInt line);
 
-/* stash.c */
-PETSC_INTERN PetscErrorCode MatStencilStashAdd(Mat, PetscInt row, int coefficient, PetscScalar, InsertMode);
-PETSC_INTERN PetscErrorCode MatStencilStashSend(Mat);
-PETSC_INTERN PetscErrorCode MatStencilStashReset(Mat);
+/* offprocess.c */
+PETSC_INTERN PetscErrorCode MatStencilOffProcessAdd(Mat, PetscInt row, int coefficient, PetscScalar, InsertMode);
+PETSC_INTERN PetscErrorCode MatStencilOffProcessSend(Mat);
+PETSC_INTERN PetscErrorCode MatStencilOffProcessReset(Mat);
 
 /* fromaij.c, toaij.c: fits becomes false, and no matrix is made, where an entry is in no stencil on the DM. flat:
    KC_FLAT, or 0, for a new one */
@@ -73,7 +73,7 @@ PETSC_INTERN PetscErrorCode MatConvert_Stencil_AIJ(Mat, MatType, MatReuse, Mat *
 PETSC_INTERN PetscInt       MatStencilRow(const KCycleStencil *, const KCycleLine *, const PetscInt[], PetscInt[],
                                           PetscScalar[]);
 
-/* entries.c, rows.c, copy.c, throughaij.c, product.c, factor.c, sor.c: operations */
+/* entries.c, rows.c, copy.c, delegate.c, product.c, factor.c, sor.c: operations */
 PETSC_INTERN PetscErrorCode MatStencilWiden(Mat, const KCycleShape *);
 PETSC_INTERN PetscErrorCode MatStencilAddLines(Mat, PetscScalar, Mat);
 PETSC_INTERN void MatStencilScaleLine(const KCycleStencil *, PetscInt line, const PetscScalar *l, const PetscScalar *r,
@@ -89,7 +89,7 @@ PETSC_INTERN PetscErrorCode MatSOR_Stencil(Mat, Vec, PetscReal, MatSORType, Pets
 PETSC_INTERN PetscErrorCode MatStencilKeepView(Mat);
 PETSC_INTERN PetscErrorCode MatStencilColumnSums(Mat, PetscReal *);
 
-/* store.c: coefficients */
+/* storage.c: coefficients */
 PETSC_INTERN PetscInt       KCycleKey(const PetscScalar *, PetscInt);
 PETSC_INTERN PetscErrorCode MatStencilStoreBegin(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilStoreLine(Mat, PetscInt, const PetscScalar[], PetscBool *);
@@ -106,16 +106,16 @@ PETSC_INTERN PetscErrorCode MatStencilExpand(Mat);
 PETSC_INTERN void           MatStencilExpectRounding(Mat, PetscReal units);
 PETSC_INTERN void           MatStencilMirrorLine(const KCycleStencil *, PetscInt, PetscScalar[]);
 
-/* scan.c, drift.c, runs.c, symmetric.c */
+/* scan.c, asymmetry.c, weakruns.c, symmetric.c */
 PETSC_INTERN PetscErrorCode MatStencilScan(Mat, const KCycleScan **);
-PETSC_INTERN PetscErrorCode MatStencilScanDrift(Mat, const KCycleScan **);
-PETSC_INTERN PetscErrorCode MatStencilScanRuns(Mat, const KCycleScan **);
-PETSC_INTERN PetscErrorCode MatStencilUncoupledRows(Mat, PetscInt *, PetscInt **);
+PETSC_INTERN PetscErrorCode MatStencilScanAsymmetry(Mat, const KCycleScan **);
+PETSC_INTERN PetscErrorCode MatStencilScanWeakRuns(Mat, const KCycleScan **);
+PETSC_INTERN PetscErrorCode MatStencilIsolatedRows(Mat, PetscInt *, PetscInt **);
 PETSC_INTERN PetscErrorCode MatStencilIsSymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilIsNearlySymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilSetSymmetric(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilSetSymmetryOps(Mat);
-PETSC_INTERN void           MatStencilTakeCoefficient(const KCycleStencil *, int, PetscScalar *);
+PETSC_INTERN void           MatStencilCopyCoefficient(const KCycleStencil *, int, PetscScalar *);
 PETSC_INTERN PetscBool MatStencilValueAt(const KCycleBox *, const PetscScalar *, const PetscScalar *, const PetscInt[],
                                          PetscScalar *);
 
@@ -156,9 +156,9 @@ PETSC_INTERN PetscErrorCode MatStencilDeviceReset(Mat);
 #endif
 
 /* fill.c */
-PETSC_INTERN PetscErrorCode MatStencilFillAlone(Mat, Mat *);
+PETSC_INTERN PetscErrorCode MatStencilFillIsolated(Mat, Mat *);
 
-/* ops.c */
+/* mult.c */
 PETSC_INTERN PetscErrorCode MatStencilGetDevice(Mat, void **stencil); /* see devicelevelimpl.h */
 PETSC_INTERN PetscErrorCode MatStencilSetOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilComposeMethods(Mat, PetscBool);

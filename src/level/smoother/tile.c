@@ -182,7 +182,7 @@ static void PackBelow(const KCycleTile *w, PetscInt l)
 }
 
 /* The coefficients of line l of plane t: of a block the arrays from the diagonal on, and all of its two end points,
-   see store.c */
+   see storage.c */
 static void PackCoefficients(const KCycleTile *w, PetscInt t, PetscInt l)
 {
   const KCycleStencil *st  = w->st;

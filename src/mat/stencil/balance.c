@@ -76,7 +76,7 @@ static PetscErrorCode Scale(Mat A, const PetscScalar *d, Mat *B)
     const PetscScalar *const factor[2] = {d, dhalo}, *const coefficient[2] = {c, halo};
 
     if (o == st->shape.ncoeffs / 2) continue;
-    MatStencilTakeCoefficient(st, o, c);
+    MatStencilCopyCoefficient(st, o, c);
     PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, halo));
     for (PetscInt line = 0; line < box->nlines; line++)
       BalanceLine(st, line, o, factor, coefficient, dense + (size_t)line * st->shape.ncoeffs * n);
@@ -100,7 +100,7 @@ PetscErrorCode MatStencilBalance(Mat A, PetscScalar **d, Mat *B)
   PetscFunctionBegin;
   *d = NULL;
   *B = NULL;
-  PetscCall(MatStencilScanDrift(A, &scan));
+  PetscCall(MatStencilScanAsymmetry(A, &scan));
   if (!(scan->unequal > 1000 * PETSC_MACHINE_EPSILON)) PetscCall(EdgesDiffer(A, &differ));
   if (!differ) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilFindParts(A, 0, PETSC_TRUE, &parts));

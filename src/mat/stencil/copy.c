@@ -10,7 +10,7 @@ static PetscErrorCode CopyStore(Mat A, Mat B)
   PetscFunctionBegin;
   PetscCall(MatStencilNeedValues(A));
   PetscCall(PetscFree(b->dense));
-  PetscCall(MatStencilStashReset(B));
+  PetscCall(MatStencilOffProcessReset(B));
   PetscCall(MatStencilSetShape(B, &a->s.shape));
   b->slack = a->slack;
   PetscCall(MatStencilStoreBegin(B, a->s.half));

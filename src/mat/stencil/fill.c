@@ -11,7 +11,7 @@
 enum {
   POINT_OUTSIDE,
   POINT_COUPLED,
-  POINT_ALONE
+  POINT_ISOLATED
 };
 
 /* Direction of a coupling along a line of the grid, -1: it is none, or that of the point with itself */
@@ -70,7 +70,7 @@ static PetscErrorCode MarkPoints(Mat A, PetscScalar *mark, PetscScalar *halo, Pe
     KCycleLine l;
 
     MatStencilLineArrays(st, line, &l);
-    for (PetscInt i = 0; i < n; i++) mark[line * n + i] = POINT_ALONE;
+    for (PetscInt i = 0; i < n; i++) mark[line * n + i] = POINT_ISOLATED;
     for (int o = 0; o < st->shape.ncoeffs; o++) {
       const int d = DirectionOf(&st->shape, o);
 
@@ -101,7 +101,7 @@ static PetscInt FillCoefficient(PetscInt n, const PetscScalar *mine, const Petsc
   PetscInt kept = 0;
 
   for (PetscInt i = 0; i < n; i++) {
-    if (mine[i] != (PetscScalar)POINT_ALONE && there[i] != (PetscScalar)POINT_ALONE) continue;
+    if (mine[i] != (PetscScalar)POINT_ISOLATED && there[i] != (PetscScalar)POINT_ISOLATED) continue;
     if (there[i] == (PetscScalar)POINT_OUTSIDE) continue;
     if (c[i] != (PetscScalar)0.0) kept++;
     else if (couples) {
@@ -124,7 +124,7 @@ static PetscInt FillLine(const KCycleStencil *st, PetscInt j, PetscInt k, const 
   PetscScalar       *diagonal = values + nc / 2 * n;
   PetscInt           kept     = 0;
 
-  for (PetscInt i = 0; i < n; i++) diagonal[i] = mine[i] == (PetscScalar)POINT_ALONE ? 0 : diagonal[i];
+  for (PetscInt i = 0; i < n; i++) diagonal[i] = mine[i] == (PetscScalar)POINT_ISOLATED ? 0 : diagonal[i];
   for (int o = 0; o < nc; o++) {
     const int          q = st->shape.line[o], d = DirectionOf(&st->shape, o), dx = st->shape.dx[o];
     const PetscInt     jj = j + st->shape.dy[q], kk = k + st->shape.dz[q], end = dx < 0 ? 0 : n - 1;
@@ -144,7 +144,7 @@ static PetscInt FillLine(const KCycleStencil *st, PetscInt j, PetscInt k, const 
 
 /* Collective. A matrix of the caller, as A, but for points that are coupled to nobody; NULL where others are coupled to
    such points: these hold values */
-PetscErrorCode MatStencilFillAlone(Mat A, Mat *filled)
+PetscErrorCode MatStencilFillIsolated(Mat A, Mat *filled)
 {
   Mat_Stencil *st;
   PetscScalar *mark;

@@ -41,7 +41,7 @@ static PetscErrorCode StoreRows(Mat A, KCycleAIJLines *rows, PetscBool *fits)
 
   PetscFunctionBegin;
   PetscCall(PetscFree(st->dense));
-  PetscCall(MatStencilStashReset(A));
+  PetscCall(MatStencilOffProcessReset(A));
   do {
     PetscCall(StoreLines(A, rows, &fit));
     mine = (int)fit;

@@ -205,7 +205,7 @@ static PetscErrorCode MapGet(Mat_Stencil *st, const Rows *rows, Map **map)
 }
 
 /* How many strays are not zero: a number comes to the host if there are strays */
-static PetscErrorCode TakeValues(Mat_Stencil *st, const Rows *rows, Map *map, PetscReal *strays)
+static PetscErrorCode CopyValues(Mat_Stencil *st, const Rows *rows, Map *map, PetscReal *strays)
 {
   KCycleDeviceStencil *device;
   const PetscScalar  **a[2] = {&map->rows.a, &map->rows.oa};
@@ -256,7 +256,7 @@ PetscErrorCode MatStencilFromAIJOnDevice(Mat A, Mat aij, PetscBool *taken)
     there = map->usable;
   }
   if (there) {
-    PetscCall(TakeValues(st, &rows, map, &strays));
+    PetscCall(CopyValues(st, &rows, map, &strays));
     if (strays > 0) PetscCall(PetscInfo(A, "%g entries have no place in the stencil\n", (double)strays));
     there = (PetscBool)(strays == 0);
   }

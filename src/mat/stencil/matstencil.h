@@ -82,7 +82,7 @@ static inline void MatStencilPointOf(const KCycleBox *box, PetscInt row, PetscIn
 }
 
 /* Has point i of a line nothing but its diagonal? */
-static inline PetscBool MatStencilPointIsUncoupled(const KCycleShape *shape, const KCycleLine *l, PetscInt i)
+static inline PetscBool MatStencilPointIsIsolated(const KCycleShape *shape, const KCycleLine *l, PetscInt i)
 {
   for (int o = 0; o < shape->ncoeffs; o++) {
     if (o != shape->ncoeffs / 2 && KCycleLineCoefficient(l, o, i) != (PetscScalar)0.0) return PETSC_FALSE;

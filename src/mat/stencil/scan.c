@@ -15,7 +15,7 @@ enum {
   LOOK_SCALE, /* largest entry of the diagonal */
   LOOK_SUMS,  /* and row sum relative to it, */
   LOOK_BOUND, /* also of absolute values */
-  LOOK_ALONE,
+  LOOK_ISOLATED,
   LOOK_JUMPS, /* factor between couplings with points ahead and behind, whatever their place across */
   LOOK_ROUGH, /* and between couplings with opposite points, one by one */
   LOOK_GAPS,  /* walls across y and z, and in the end any */
@@ -157,7 +157,7 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     to[LOOK_SCALE][i] = Max(diagonal, to[LOOK_SCALE][i]);
     to[LOOK_SUMS][i]  = Max(relative, to[LOOK_SUMS][i]);
     to[LOOK_BOUND][i] = Max(large, to[LOOK_BOUND][i]);
-    to[LOOK_ALONE][i] += size > diagonal ? 0 : 1; /* without couplings a row is as large as its diagonal */
+    to[LOOK_ISOLATED][i] += size > diagonal ? 0 : 1; /* without couplings a row is as large as its diagonal */
     to[LOOK_JUMPS][i] = Max(jumps, to[LOOK_JUMPS][i]);
     to[LOOK_ROUGH][i] = Max(box ? rough : jumps, to[LOOK_ROUGH][i]);
     to[LOOK_GAPS][i]  = Max(walls, to[LOOK_GAPS][i]);
@@ -438,7 +438,7 @@ static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, c
 }
 
 /* Rows of this process that are coupled to nobody; the array is the caller's */
-PetscErrorCode MatStencilUncoupledRows(Mat A, PetscInt *n, PetscInt **rows)
+PetscErrorCode MatStencilIsolatedRows(Mat A, PetscInt *n, PetscInt **rows)
 {
   const Mat_Stencil *st = (Mat_Stencil *)A->data;
   PetscInt           start, end;
@@ -452,7 +452,7 @@ PetscErrorCode MatStencilUncoupledRows(Mat A, PetscInt *n, PetscInt **rows)
   for (PetscInt line = 0; line < st->s.box->nlines; line++) {
     MatStencilLineArrays(&st->s, line, &l);
     for (PetscInt i = 0; i < l.n; i++) {
-      if (MatStencilPointIsUncoupled(&st->s.shape, &l, i)) (*rows)[(*n)++] = start + line * l.n + i;
+      if (MatStencilPointIsIsolated(&st->s.shape, &l, i)) (*rows)[(*n)++] = start + line * l.n + i;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -476,7 +476,7 @@ static PetscErrorCode FindFaults(Mat A, KCycleScan *scan)
       for (int o = 0; o < st->s.shape.ncoeffs; o++) sum += KCycleLineCoefficient(&l, o, i);
       if (PetscIsInfOrNanScalar(sum)) scan->notfinite = PetscMin(scan->notfinite, row);
       if (KCycleLineCoefficient(&l, st->s.shape.ncoeffs / 2, i) != (PetscScalar)0.0) continue;
-      if (MatStencilPointIsUncoupled(&st->s.shape, &l, i)) scan->empty = PetscMin(scan->empty, row);
+      if (MatStencilPointIsIsolated(&st->s.shape, &l, i)) scan->empty = PetscMin(scan->empty, row);
       else scan->zero = PetscMin(scan->zero, row);
     }
   }
@@ -514,7 +514,7 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   scan->scale     = alllargest[LOOK_SCALE];
   scan->sums      = alllargest[LOOK_SUMS];
   scan->bound     = alllargest[LOOK_BOUND];
-  scan->alone     = (PetscBool)(alllargest[LOOK_ALONE] > 0);
+  scan->isolated  = (PetscBool)(alllargest[LOOK_ISOLATED] > 0);
   scan->walls     = (PetscBool)(alllargest[LOOK_GAPS] > 0);
   scan->jump      = alllargest[LOOK_JUMPS];
   scan->rough     = alllargest[LOOK_ROUGH];

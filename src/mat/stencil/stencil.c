@@ -80,7 +80,7 @@ static PetscErrorCode MatDestroy_Stencil(Mat A)
   PetscCall(MatStencilDeviceReset(A));
   PetscCall(MatStencilMapReset(A));
   PetscCall(PetscFree(st->dense));
-  PetscCall(MatStencilStashReset(A));
+  PetscCall(MatStencilOffProcessReset(A));
   PetscCall(PetscFree(st->s.zeros));
   PetscCall(PetscFree(st->s.halo));
   PetscCall(PetscFree(st->back));
@@ -97,7 +97,7 @@ static PetscErrorCode MatAssemblyEnd_Stencil(Mat A, MatAssemblyType type)
   Mat_Stencil *st = (Mat_Stencil *)A->data;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilStashSend(A));
+  PetscCall(MatStencilOffProcessSend(A));
   if (type == MAT_FLUSH_ASSEMBLY) PetscFunctionReturn(PETSC_SUCCESS);
   if (st->dense) PetscCall(MatStencilStoreDense(A));
   PetscCall(MatStencilKeepView(A));
@@ -109,7 +109,7 @@ static PetscErrorCode MatZeroEntries_Stencil(Mat A)
   Mat_Stencil *st = (Mat_Stencil *)A->data;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilStashReset(A));
+  PetscCall(MatStencilOffProcessReset(A));
   if (st->dense) PetscCall(PetscArrayzero(st->dense, (size_t)st->s.box->npoints * st->s.shape.ncoeffs));
   else PetscCall(MatStencilStoreZeros(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -145,7 +145,7 @@ PetscErrorCode MatStencilSetShape(Mat A, const KCycleShape *shape)
   PetscFunctionBegin;
   if (KCycleShapeKind(&st->s.shape) == KCycleShapeKind(shape)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilStoreReset(A));
-  PetscCall(MatStencilStashReset(A));
+  PetscCall(MatStencilOffProcessReset(A));
   st->s.shape = *shape;
   MatStencilMakeFrames(A);
   PetscCall(PetscObjectCompose((PetscObject)A, KC_STENCIL_AIJ, NULL));

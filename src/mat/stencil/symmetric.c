@@ -95,7 +95,7 @@ PetscErrorCode MatStencilSetSymmetric(Mat A, PetscBool yes)
 }
 
 /* Coefficient o of all points of this process */
-void MatStencilTakeCoefficient(const KCycleStencil *st, int o, PetscScalar *field)
+void MatStencilCopyCoefficient(const KCycleStencil *st, int o, PetscScalar *field)
 {
   const PetscInt n = st->box->n[0];
   KCycleLine     l;
@@ -129,7 +129,7 @@ typedef struct {
 
 static PetscErrorCode CompareEdge(void *context, const KCycleEdge *edge)
 {
-  Comparison *c = (Comparison *)context;
+  Comparison *c        = (Comparison *)context;
   PetscScalar diagonal = 0;
 
   PetscFunctionBegin;

@@ -141,7 +141,7 @@ static PetscErrorCode FillTranspose(Mat A, Mat B)
   PetscCall(PetscMalloc1(box->npoints, &c));
   PetscCall(KCycleBoxHaloCreate(box, &halo));
   for (int o = 0; o < shape->ncoeffs; o++) {
-    MatStencilTakeCoefficient(&a->s, shape->ncoeffs - 1 - o, c);
+    MatStencilCopyCoefficient(&a->s, shape->ncoeffs - 1 - o, c);
     PetscCall(KCycleBoxExchange(box, PETSC_TRUE, c, halo));
     for (PetscInt r = 0; r < box->npoints; r++) {
       const PetscInt line = r / n, there[3] = {r % n + shape->dx[o], line % box->n[1] + shape->dy[shape->line[o]],

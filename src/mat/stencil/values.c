@@ -135,7 +135,7 @@ static PetscErrorCode SetEntry(Mat A, const PetscInt point[], const PetscInt col
   if (!owned) {
     const PetscInt r[3] = {row[0] + box->start[0], row[1] + box->start[1], row[2] + box->start[2]};
 
-    PetscCall(MatStencilStashAdd(A, KCycleBoxPointToRow(box, r), o, value, mode));
+    PetscCall(MatStencilOffProcessAdd(A, KCycleBoxPointToRow(box, r), o, value, mode));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   entry = st->dense + ((size_t)(row[1] + box->n[1] * row[2]) * st->s.shape.ncoeffs + o) * box->n[0] + row[0];

@@ -15,56 +15,57 @@ PetscBool KCycleTransferCoincides(const KCycleTransfer *tr, PetscInt i, PetscInt
   return (PetscBool)(away == tr->factor[0] * *coarse);
 }
 
-static void TellWeights(const KCycleTeller *teller, PetscInt i, PetscScalar *numbers)
+static void CopyWeights(const KCycleGhostSource *source, PetscInt i, PetscScalar *numbers)
 {
-  const KCycleTransfer *tr = teller->tr;
+  const KCycleTransfer *tr = source->tr;
   const PetscInt        n  = tr->coarse->n[0];
   PetscInt              c;
   const PetscBool       same = KCycleTransferCoincides(tr, i, &c);
 
   for (int q = 0; q < 4; q++) {
-    const PetscScalar *w = q < teller->touch.count ? teller->touch.w[q] : NULL;
+    const PetscScalar *w = q < source->touch.count ? source->touch.w[q] : NULL;
 
     numbers[2 * q]     = !w ? 0 : same ? KCycleWeightsSame(w)[c] : KCycleWeightsLeft(w, n)[c];
     numbers[2 * q + 1] = !w || same ? 0 : KCycleWeightsRight(w, n)[c];
   }
 }
 
-static void TellAlong(const KCycleTeller *teller, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers)
+static void CopyLineWeights(const KCycleGhostSource *source, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers)
 {
-  const KCycleAlong *al  = teller->al;
-  PetscInt           row = 0, at = -1;
+  const KCycleLineWeights *al  = source->al;
+  PetscInt                 row = 0, at = -1;
 
-  if (KCycleAlongLine(al, j + teller->low[1], k + teller->low[2], &row)) at = KCycleAlongPlace(al, i + teller->low[0]);
+  if (KCycleLineWeightsLine(al, j + source->low[1], k + source->low[2], &row))
+    at = KCycleLineWeightsPlace(al, i + source->low[0]);
   for (int t = 0; t < al->m; t++) numbers[t] = at < 0 ? 0 : al->w[t * al->npoints + row + at];
 }
 
 /* The numbers of point i of line (j, k) */
-void KCycleTell(KCycleTeller *teller, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers)
+void KCycleGhostSourceGet(KCycleGhostSource *source, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers)
 {
-  const PetscBool other = (PetscBool)(teller->j != j || teller->k != k);
+  const PetscBool other = (PetscBool)(source->j != j || source->k != k);
 
-  teller->j = j;
-  teller->k = k;
-  if (teller->al) TellAlong(teller, i, j, k, numbers);
-  if (teller->tr) {
-    if (other) KCycleTransferTouch(teller->tr, j, k, &teller->touch);
-    TellWeights(teller, i, numbers);
+  source->j = j;
+  source->k = k;
+  if (source->al) CopyLineWeights(source, i, j, k, numbers);
+  if (source->tr) {
+    if (other) KCycleTransferTouch(source->tr, j, k, &source->touch);
+    CopyWeights(source, i, numbers);
   }
-  if (!teller->st) return;
-  if (other) MatStencilLineArrays(teller->st, j + teller->st->box->n[1] * k, &teller->l);
-  for (int o = 0; o < teller->m; o++) numbers[o] = KCycleLineCoefficient(&teller->l, o, i);
+  if (!source->st) return;
+  if (other) MatStencilLineArrays(source->st, j + source->st->box->n[1] * k, &source->l);
+  for (int o = 0; o < source->m; o++) numbers[o] = KCycleLineCoefficient(&source->l, o, i);
 }
 
 /* Does line (j, k) have the numbers of line (j - 1, k)? */
-static PetscBool Repeats(const KCycleTeller *teller, PetscInt j, PetscInt k)
+static PetscBool Repeats(const KCycleGhostSource *source, PetscInt j, PetscInt k)
 {
   PetscInt line;
 
-  if (!teller->st) return PETSC_FALSE;
-  line = j + teller->st->box->n[1] * k;
-  return (PetscBool)(KCycleClassOfLine(teller->st, line) >= 0 &&
-                     KCycleClassOfLine(teller->st, line) == KCycleClassOfLine(teller->st, line - 1));
+  if (!source->st) return PETSC_FALSE;
+  line = j + source->st->box->n[1] * k;
+  return (PetscBool)(KCycleClassOfLine(source->st, line) >= 0 &&
+                     KCycleClassOfLine(source->st, line) == KCycleClassOfLine(source->st, line - 1));
 }
 
 /* Points behind each other in one direction of a grid with ghost points: the process that has the grid, and their place
@@ -165,10 +166,10 @@ static PetscErrorCode BlocksDestroy(Blocks *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Pack(KCycleTeller *teller, Block *block)
+static PetscErrorCode Pack(KCycleGhostSource *source, Block *block)
 {
   const Run     *x = &block->run[0], *y = &block->run[1], *z = &block->run[2];
-  const PetscInt lines = y->n * z->n, m = teller->m;
+  const PetscInt lines = y->n * z->n, m = source->m;
   PetscScalar   *next;
 
   PetscFunctionBegin;
@@ -176,10 +177,11 @@ static PetscErrorCode Pack(KCycleTeller *teller, Block *block)
   next = block->numbers;
   for (PetscInt line = 0; line < lines; line++) {
     const PetscInt  j = y->place + line % y->n, k = z->place + line / y->n;
-    const PetscBool repeats = (PetscBool)(line % y->n && Repeats(teller, j, k));
+    const PetscBool repeats = (PetscBool)(line % y->n && Repeats(source, j, k));
 
     *next++ = repeats;
-    for (PetscInt i = x->place; i < x->place + x->n && !repeats; i++, next += m) KCycleTell(teller, i, j, k, next);
+    for (PetscInt i = x->place; i < x->place + x->n && !repeats; i++, next += m)
+      KCycleGhostSourceGet(source, i, j, k, next);
   }
   PetscCall(PetscMPIIntCast(next - block->numbers, &block->count));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -265,7 +267,7 @@ static PetscErrorCode Send(MPI_Comm comm, PetscMPIInt rank, PetscBool counts, co
 
 /* Collective. What is told of the points of the overlap that this process does not own, point by point in their order.
    The overlap of P is so deep */
-PetscErrorCode KCycleGhostNumbers(Mat P, const KCycleOverlap *ov, const PetscInt depth[], KCycleTeller *teller,
+PetscErrorCode KCycleGhostNumbers(Mat P, const KCycleOverlap *ov, const PetscInt depth[], KCycleGhostSource *source,
                                   PetscScalar *halo)
 {
   const KCycleTransfer *tr   = KCycleTransferOf(P);
@@ -276,11 +278,11 @@ PetscErrorCode KCycleGhostNumbers(Mat P, const KCycleOverlap *ov, const PetscInt
   PetscFunctionBegin;
   PetscCall(BlocksCreate(tr, depth, PETSC_TRUE, &to));
   PetscCall(BlocksCreate(tr, depth, PETSC_FALSE, &from));
-  for (PetscInt i = 0; i < to.n; i++) PetscCall(Pack(teller, &to.block[i]));
+  for (PetscInt i = 0; i < to.n; i++) PetscCall(Pack(source, &to.block[i]));
   Keep(tr->fine->rank, &to, &from);
   for (int counts = 1; counts >= 0; counts--) PetscCall(Send(comm, tr->fine->rank, (PetscBool)counts, &to, &from));
   PetscCall(BlocksDestroy(&to));
-  for (PetscInt i = 0; i < from.n; i++) PetscCall(Unpack(tr->fine, all, ov->low, teller->m, &from.block[i], halo));
+  for (PetscInt i = 0; i < from.n; i++) PetscCall(Unpack(tr->fine, all, ov->low, source->m, &from.block[i], halo));
   PetscCall(BlocksDestroy(&from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

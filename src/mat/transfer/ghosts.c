@@ -42,13 +42,13 @@ static void PutLine(const KCycleTransfer *from, const KCycleTransfer *to, PetscI
 {
   const KCycleBox   *box    = from->fine;
   const PetscScalar *halo   = line->halo;
-  KCycleTeller       teller = {.tr = from, .m = KC_POINT_WEIGHTS, .j = -1};
+  KCycleGhostSource  source = {.tr = from, .m = KC_POINT_WEIGHTS, .j = -1};
 
   for (PetscInt i = 0; i < to->fine->n[0]; i++) {
     PetscScalar        own[KC_POINT_WEIGHTS];
     const PetscScalar *numbers = own;
 
-    if (line->owned && i >= low && i - low < box->n[0]) KCycleTell(&teller, i - low, line->j, line->k, own);
+    if (line->owned && i >= low && i - low < box->n[0]) KCycleGhostSourceGet(&source, i - low, line->j, line->k, own);
     else {
       numbers = halo;
       halo += KC_POINT_WEIGHTS;
@@ -170,8 +170,8 @@ static PetscErrorCode Fill(KCycleGhosts *g, Mat A, Mat P, const PetscInt depth[]
 {
   const KCycleTransfer *tr      = KCycleTransferOf(P);
   const KCycleBox      *all     = KCycleTransferOf(ov->P)->fine;
-  KCycleTeller          entries = {.st = KCycleStencilOf(A), .m = KCycleStencilOf(A)->shape.ncoeffs, .j = -1};
-  KCycleTeller          weights = {.tr = tr, .m = KC_POINT_WEIGHTS, .j = -1};
+  KCycleGhostSource     entries = {.st = KCycleStencilOf(A), .m = KCycleStencilOf(A)->shape.ncoeffs, .j = -1};
+  KCycleGhostSource     weights = {.tr = tr, .m = KC_POINT_WEIGHTS, .j = -1};
   PetscBool             byrule;
   PetscScalar          *halo;
 

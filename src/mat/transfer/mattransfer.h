@@ -64,7 +64,7 @@ static inline const PetscScalar *KCycleMaskOf(const KCycleMask *mask, PetscInt e
   return mask && mask->set[e] >= 0 ? mask->pool.v + (size_t)mask->set[e] * (size_t)mask->length + 1 : NULL;
 }
 
-/* Weights of points that lie between coarse ones in the directions S (bit by bit), solved for along lines, see along.c.
+/* Weights of points that lie between coarse ones in the directions S (bit by bit), solved for along lines, see weights_line.c.
    Points are those of the overlap that coincide with coarse ones in the directions but S and e; e has all */
 typedef struct {
   int          S, e;
@@ -74,64 +74,67 @@ typedef struct {
   PetscInt     npoints;                 /* all */
   PetscScalar *w;                       /* [m][npoints]: right sides, then weights */
   PetscScalar *total, *behind, *ahead;  /* of the diagonal without couplings along e, and these */
-} KCycleAlong;
+} KCycleLineWeights;
 
 PETSC_INTERN PetscErrorCode KCycleWeightsAreByRule(Mat P, Mat A, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleWeightsByRule(Mat P, Mat Q, Mat B);
 PETSC_INTERN PetscErrorCode KCycleWeightsBegin(Mat P, PCKCycleInterpolationType, KCycleSets *);
 PETSC_INTERN PetscErrorCode KCycleWeightsEnd(Mat P, KCycleSets *);
+PETSC_INTERN PetscErrorCode KCycleSetsBegin(PetscInt length, PetscInt lines, KCyclePool *, KCycleSets *);
+PETSC_INTERN PetscErrorCode KCycleSetsEnd(KCycleSets *);
 PETSC_INTERN PetscErrorCode KCycleSetsKeep(KCycleSets *, const PetscScalar[], PetscInt *number);
+PETSC_INTERN PetscErrorCode KCycleRuleWeights(KCycleWeights *);
 PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);
 PETSC_INTERN PetscErrorCode KCycleWeightsStore(KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *);
 
 /* Which of the points of its line is point i? -1: none */
-static inline PetscInt KCycleAlongPlace(const KCycleAlong *al, PetscInt i)
+static inline PetscInt KCycleLineWeightsPlace(const KCycleLineWeights *al, PetscInt i)
 {
   const PetscInt at = i - al->first[0];
 
   return at >= 0 && at % al->step[0] == 0 && at / al->step[0] < al->n[0] ? at / al->step[0] : -1;
 }
 
-/* along.c */
-PETSC_INTERN PetscErrorCode KCycleAlongCreate(const KCycleTransfer *, int S, int e, int m, KCycleAlong *);
-PETSC_INTERN PetscErrorCode KCycleAlongDestroy(KCycleAlong *);
-PETSC_INTERN PetscBool      KCycleAlongLine(const KCycleAlong *, PetscInt j, PetscInt k, PetscInt *point);
-PETSC_INTERN PetscErrorCode KCycleAlongSolve(KCycleAlong *, Mat P);
+/* weights_line.c */
+PETSC_INTERN PetscErrorCode KCycleLineWeightsCreate(const KCycleTransfer *, int S, int e, int m, KCycleLineWeights *);
+PETSC_INTERN PetscErrorCode KCycleLineWeightsDestroy(KCycleLineWeights *);
+PETSC_INTERN PetscBool      KCycleLineWeightsLine(const KCycleLineWeights *, PetscInt j, PetscInt k, PetscInt *point);
+PETSC_INTERN PetscErrorCode KCycleLineWeightsSolve(KCycleLineWeights *, Mat P);
 
-/* entries.c */
+/* toaij.c */
 PETSC_INTERN PetscErrorCode MatConvert_StencilTransfer(Mat, MatType, MatReuse, Mat *);
 
 /* overlap.c */
 PETSC_INTERN PetscErrorCode KCycleOverlapCreate(const KCycleTransfer *, const PetscInt depth[], KCycleOverlap *);
 PETSC_INTERN PetscErrorCode KCycleOverlapOperator(Mat A, const KCycleOverlap *, const PetscScalar *halo, Mat *B);
-PETSC_INTERN PetscErrorCode KCycleOverlapExchange(Mat P, KCycleAlong *);
+PETSC_INTERN PetscErrorCode KCycleOverlapExchange(Mat P, KCycleLineWeights *);
 PETSC_INTERN PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B);
 PETSC_INTERN void           KCycleOverlapWrap(Mat P);
-PETSC_INTERN PetscErrorCode KCycleOverlapTake(Mat P, KCycleSets *, PetscScalar *temp);
+PETSC_INTERN PetscErrorCode KCycleOverlapCopyWeights(Mat P, KCycleSets *, PetscScalar *temp);
 PETSC_INTERN PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *);
 
 /* ghostnumbers.c: what tells the numbers of owned points, of one line after the other */
 #define KC_POINT_WEIGHTS 8 /* of a fine point: two for each of the coarse lines that its line touches */
 typedef struct {
-  const KCycleStencil  *st;  /* its coefficients, or */
-  const KCycleTransfer *tr;  /* weights, or */
-  const KCycleAlong    *al;  /* those that were solved for along lines, */
-  const PetscInt       *low; /* of a grid whose owned points lie behind so many others */
-  PetscInt              m;   /* numbers of a point */
-  PetscInt              j, k;
-  KCycleLine            l;
-  KCycleTouch           touch;
-} KCycleTeller;
+  const KCycleStencil     *st;  /* its coefficients, or */
+  const KCycleTransfer    *tr;  /* weights, or */
+  const KCycleLineWeights *al;  /* those that were solved for along lines, */
+  const PetscInt          *low; /* of a grid whose owned points lie behind so many others */
+  PetscInt                 m;   /* numbers of a point */
+  PetscInt                 j, k;
+  KCycleLine               l;
+  KCycleTouch              touch;
+} KCycleGhostSource;
 
-PETSC_INTERN void           KCycleTell(KCycleTeller *, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers);
+PETSC_INTERN void KCycleGhostSourceGet(KCycleGhostSource *, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers);
 PETSC_INTERN PetscBool      KCycleTransferCoincides(const KCycleTransfer *, PetscInt i, PetscInt *coarse);
-PETSC_INTERN PetscErrorCode KCycleGhostNumbers(Mat P, const KCycleOverlap *, const PetscInt depth[], KCycleTeller *,
-                                               PetscScalar *halo);
+PETSC_INTERN PetscErrorCode KCycleGhostNumbers(Mat P, const KCycleOverlap *, const PetscInt depth[],
+                                               KCycleGhostSource *, PetscScalar *halo);
 
-/* galerkin.c: Q and B are the overlap of P and the operator */
+/* ptap.c: Q and B are the overlap of P and the operator */
 PETSC_INTERN PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fill, Mat *Ac);
 
-/* apart.c: coefficients of fine lines, points that coincide (0) and points between (1) apart: c[x][o * pad + 1 + i],
+/* split.c: coefficients of fine lines, points that coincide (0) and points between (1) apart: c[x][o * pad + 1 + i],
    i = -1 to n. The lines around that were needed last are kept */
 #define KC_NEAR 3
 typedef struct {
@@ -140,11 +143,11 @@ typedef struct {
   PetscInt              n, pad; /* coarse points of a line; n + 2 */
   PetscInt              line[KC_NEAR * KC_NEAR];
   PetscScalar          *c;
-} KCycleApart;
+} KCycleSplitLines;
 
-PETSC_INTERN PetscErrorCode KCycleApartCreate(Mat A, const KCycleTransfer *, KCycleApart *);
-PETSC_INTERN PetscErrorCode KCycleApartDestroy(KCycleApart *);
-PETSC_INTERN void           KCycleApartLine(KCycleApart *, PetscInt j, PetscInt k, const PetscScalar *c[2]);
+PETSC_INTERN PetscErrorCode KCycleSplitLinesCreate(Mat A, const KCycleTransfer *, KCycleSplitLines *);
+PETSC_INTERN PetscErrorCode KCycleSplitLinesDestroy(KCycleSplitLines *);
+PETSC_INTERN void           KCycleSplitLinesGet(KCycleSplitLines *, PetscInt j, PetscInt k, const PetscScalar *c[2]);
 
 /* Places of the lines that are kept: as many as the grid has near each other */
 static inline PetscInt KCycleNearPlaces(const KCycleBox *fine)

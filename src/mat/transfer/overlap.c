@@ -63,17 +63,17 @@ PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *ov)
 }
 
 /* What has come for points that are not owned */
-static void TakeBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCycleBox *all, const PetscScalar *halo,
-                       KCycleAlong *al)
+static void CopyBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCycleBox *all, const PetscScalar *halo,
+                       KCycleLineWeights *al)
 {
   for (PetscInt line = 0; line < all->nlines; line++) {
     const PetscInt  j = line % all->n[1] - ov->low[1], k = line / all->n[1] - ov->low[2];
     const PetscBool owned = (PetscBool)(j >= 0 && j < box->n[1] && k >= 0 && k < box->n[2]);
     PetscInt        row;
-    const PetscBool has = KCycleAlongLine(al, line % all->n[1], line / all->n[1], &row);
+    const PetscBool has = KCycleLineWeightsLine(al, line % all->n[1], line / all->n[1], &row);
 
     for (PetscInt i = 0; i < all->n[0]; i++) {
-      const PetscInt at = has ? KCycleAlongPlace(al, i) : -1;
+      const PetscInt at = has ? KCycleLineWeightsPlace(al, i) : -1;
 
       if (owned && i >= ov->low[0] && i < ov->low[0] + box->n[0]) continue;
       for (int t = 0; at >= 0 && t < al->m; t++) al->w[t * al->npoints + row + at] = halo[t];
@@ -83,11 +83,11 @@ static void TakeBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCyc
 }
 
 /* Collective. Weights of points of some kind, known at owned points, for points of the overlap beside these */
-PetscErrorCode KCycleOverlapExchange(Mat P, KCycleAlong *al)
+PetscErrorCode KCycleOverlapExchange(Mat P, KCycleLineWeights *al)
 {
   Mat_StencilTransfer *p      = (Mat_StencilTransfer *)P->data;
   const KCycleOverlap *ov     = &p->overlap;
-  KCycleTeller         teller = {.al = al, .low = ov->low, .m = al->m, .j = -1};
+  KCycleGhostSource    source = {.al = al, .low = ov->low, .m = al->m, .j = -1};
   const KCycleBox     *all;
   PetscScalar         *halo;
 
@@ -95,8 +95,8 @@ PetscErrorCode KCycleOverlapExchange(Mat P, KCycleAlong *al)
   if (!ov->P) PetscFunctionReturn(PETSC_SUCCESS);
   all = KCycleTransferOf(ov->P)->fine;
   PetscCall(PetscMalloc1((size_t)al->m * (all->npoints - p->t.fine->npoints), &halo));
-  PetscCall(KCycleGhostNumbers(P, ov, p->t.factor, &teller, halo));
-  TakeBeyond(ov, p->t.fine, all, halo, al);
+  PetscCall(KCycleGhostNumbers(P, ov, p->t.factor, &source, halo));
+  CopyBeyond(ov, p->t.fine, all, halo, al);
   PetscCall(PetscFree(halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -187,7 +187,7 @@ PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B)
 {
   const KCycleTransfer *tr     = KCycleTransferOf(P);
   KCycleOverlap        *ov     = &((Mat_StencilTransfer *)P->data)->overlap;
-  KCycleTeller          teller = {.st = KCycleStencilOf(A), .m = KCycleStencilOf(A)->shape.ncoeffs, .j = -1};
+  KCycleGhostSource     source = {.st = KCycleStencilOf(A), .m = KCycleStencilOf(A)->shape.ncoeffs, .j = -1};
   PetscScalar          *halo;
 
   PetscFunctionBegin;
@@ -199,8 +199,8 @@ PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   *Q = ov->P;
-  PetscCall(PetscMalloc1((size_t)teller.m * (KCycleTransferOf(ov->P)->fine->npoints - tr->fine->npoints), &halo));
-  PetscCall(KCycleGhostNumbers(P, ov, tr->factor, &teller, halo));
+  PetscCall(PetscMalloc1((size_t)source.m * (KCycleTransferOf(ov->P)->fine->npoints - tr->fine->npoints), &halo));
+  PetscCall(KCycleGhostNumbers(P, ov, tr->factor, &source, halo));
   PetscCall(KCycleOverlapOperator(A, ov, halo, B));
   PetscCall(PetscFree(halo));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -280,7 +280,7 @@ static void CutWeights(const KCycleTransfer *tr, const KCycleTransfer *from, Pet
 }
 
 /* The weights of P from those of its overlap, of which each line may be the same as two lines before */
-PetscErrorCode KCycleOverlapTake(Mat P, KCycleSets *sets, PetscScalar *temp)
+PetscErrorCode KCycleOverlapCopyWeights(Mat P, KCycleSets *sets, PetscScalar *temp)
 {
   Mat_StencilTransfer  *p  = (Mat_StencilTransfer *)P->data;
   const KCycleTransfer *tr = &p->t, *from = KCycleTransferOf(p->overlap.P);

@@ -236,7 +236,7 @@ static PetscErrorCode PCApply_FastPoisson(PC pc, Vec b, Vec x)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ChooseOps(pc, b, x, &ops));
-  if (fp->coupled) PetscCall(PCFastPoissonStoredTake(pc, ops, b, x));
+  if (fp->coupled) PetscCall(PCFastPoissonStoredBefore(pc, ops, b, x));
   PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
   if (fp->coupled) PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
   else PetscCall(VecGetArrayWriteAndMemType(x, &xa, NULL));
@@ -273,7 +273,7 @@ static PetscErrorCode PCApplyTranspose_FastPoisson(PC pc, Vec b, Vec x)
   else if (!fp->empty) PetscCall((*ops->balance)(pc, PETSC_FALSE, xa, xa));
   PetscCall(VecRestoreArrayAndMemType(x, &xa));
   PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
-  PetscCall(PCFastPoissonStoredGive(pc, ops, b, x));
+  PetscCall(PCFastPoissonStoredAfter(pc, ops, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -208,8 +208,8 @@ PETSC_INTERN PetscErrorCode PCFastPoissonExchange(PC, const KCycleFPExchange *, 
 
 /* fpstored.c: stored Dirichlet points */
 PETSC_INTERN PetscErrorCode PCFastPoissonStoredSetUp(PC);
-PETSC_INTERN PetscErrorCode PCFastPoissonStoredTake(PC, const KCycleFPOps *, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCFastPoissonStoredGive(PC, const KCycleFPOps *, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCFastPoissonStoredBefore(PC, const KCycleFPOps *, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCFastPoissonStoredAfter(PC, const KCycleFPOps *, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCFastPoissonStore(PC, const PetscScalar *, const PetscScalar *, PetscBool, PetscScalar *);
 PETSC_INTERN PetscErrorCode PCFastPoissonCouple(PC, PetscBool, PetscScalar *);
 PETSC_INTERN PetscReal      KCycleFPFace(const PC_FastPoisson *, int d, int side, PetscInt *at);

@@ -72,7 +72,7 @@ static void FindDifference(const PC_FastPoisson *fp, const Line *l, PetscScalar 
 }
 
 /* Points a <= i < b of a line are stored Dirichlet points */
-static void TakeStored(PC_FastPoisson *fp, PetscScalar *const c[], const PetscInt ab[], PetscInt j, PetscInt k,
+static void CopyStored(PC_FastPoisson *fp, PetscScalar *const c[], const PetscInt ab[], PetscInt j, PetscInt k,
                        KCycleFPFault *fault)
 {
   const KCycleBox *box = fp->box;
@@ -144,14 +144,14 @@ static PetscErrorCode CheckLine(PC_FastPoisson *fp, KCycleFPRows *rows, PetscInt
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleFPRowsLine(rows, j, k, fault));
   for (int q = 0; q < KC_STAR; q++) c[q] = rows->c[q] ? rows->c[q] : rows->zeros;
-  if (!l.count) TakeStored(fp, c, ab, j, k, &fault[1]);
+  if (!l.count) CopyStored(fp, c, ab, j, k, &fault[1]);
   else {
     ab[1] = l.first;
-    TakeStored(fp, c, ab, j, k, &fault[1]);
+    CopyStored(fp, c, ab, j, k, &fault[1]);
     if (Differs(&l, c, rows->zeros)) FindDifference(fp, &l, c, j, k, fault);
     ab[0] = l.first + l.count;
     ab[1] = n;
-    TakeStored(fp, c, ab, j, k, &fault[1]);
+    CopyStored(fp, c, ab, j, k, &fault[1]);
   }
   *lastline = l.count == n ? line : -1;
   *last     = l;

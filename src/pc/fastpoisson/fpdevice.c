@@ -157,7 +157,7 @@ static PetscErrorCode CreatePlans(PC_FastPoisson *fp)
 }
 
 /* The next part of the memory, with what is on the host unless that is NULL; before there is memory it is counted */
-static PetscErrorCode Take(KCycleFPDevice *dev, size_t bytes, const void *from, void *place)
+static PetscErrorCode Copy(KCycleFPDevice *dev, size_t bytes, const void *from, void *place)
 {
   cudaStream_t stream;
 
@@ -175,15 +175,15 @@ static PetscErrorCode Take(KCycleFPDevice *dev, size_t bytes, const void *from, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TakeReals(KCycleFPDevice *dev, PetscInt n, const PetscReal *from, const PetscReal **place)
+static PetscErrorCode CopyReals(KCycleFPDevice *dev, PetscInt n, const PetscReal *from, const PetscReal **place)
 {
   PetscFunctionBegin;
-  if (from) PetscCall(Take(dev, (size_t)n * sizeof(*from), from, (void *)place));
+  if (from) PetscCall(Copy(dev, (size_t)n * sizeof(*from), from, (void *)place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Angles of modes, see fastpoissoncuda.cu */
-static PetscErrorCode TakeTurns(KCycleFPDevice *dev, PetscInt n, KCycleFPTransform transform, const PetscReal **place)
+static PetscErrorCode CopyTurns(KCycleFPDevice *dev, PetscInt n, KCycleFPTransform transform, const PetscReal **place)
 {
   const PetscBool fourth = (PetscBool)(transform == KCYCLE_FP_DST4 || transform == KCYCLE_FP_DCT4);
   PetscReal      *turn;
@@ -198,12 +198,12 @@ static PetscErrorCode TakeTurns(KCycleFPDevice *dev, PetscInt n, KCycleFPTransfo
     turn[2 * k]     = PetscCosReal(angle);
     turn[2 * k + 1] = PetscSinReal(angle);
   }
-  PetscCall(TakeReals(dev, 2 * n, turn, place));
+  PetscCall(CopyReals(dev, 2 * n, turn, place));
   PetscCall(PetscFree(turn));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TakeDirection(const PC_FastPoisson *fp, int d)
+static PetscErrorCode CopyDirection(const PC_FastPoisson *fp, int d)
 {
   KCycleFPDevice          *dev = fp->device;
   const KCycleFPDirection *dir = &fp->dir[d];
@@ -214,39 +214,39 @@ static PetscErrorCode TakeDirection(const PC_FastPoisson *fp, int d)
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &g));
   for (PetscInt i = 0; i < n; i++) g[i] = dir->w[i] / dir->d[i];
-  PetscCall(TakeReals(dev, n, g, &to->g));
+  PetscCall(CopyReals(dev, n, g, &to->g));
   PetscCall(PetscFree(g));
-  PetscCall(TakeReals(dev, n, dir->d, &to->d));
-  PetscCall(TakeReals(dev, n, dir->lambda, &to->lambda));
-  PetscCall(TakeReals(dev, n, dir->before, &to->before));
+  PetscCall(CopyReals(dev, n, dir->d, &to->d));
+  PetscCall(CopyReals(dev, n, dir->lambda, &to->lambda));
+  PetscCall(CopyReals(dev, n, dir->before, &to->before));
   if (dir->method == KCYCLE_FP_VECTORS) {
-    PetscCall(TakeReals(dev, n * n, dir->ahead, &to->matrix[0]));
-    PetscCall(TakeReals(dev, n * n, dir->back, &to->matrix[1]));
+    PetscCall(CopyReals(dev, n * n, dir->ahead, &to->matrix[0]));
+    PetscCall(CopyReals(dev, n * n, dir->back, &to->matrix[1]));
   }
   for (int w = 0; w < 2 && dir->method == KCYCLE_FP_TRANSFORM; w++)
-    PetscCall(TakeTurns(dev, n, to->transform[w], &to->turn[w]));
+    PetscCall(CopyTurns(dev, n, to->transform[w], &to->turn[w]));
   if (dir->method != KCYCLE_FP_TRIDIAGONAL) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TakeReals(dev, n, dir->low, &dev->systems.low));
-  PetscCall(TakeReals(dev, n, dir->mid, &dev->systems.mid));
-  PetscCall(TakeReals(dev, n, dir->up, &dev->systems.up));
-  PetscCall(TakeReals(dev, n, dir->w, &dev->systems.w));
-  PetscCall(TakeReals(dev, n, fp->factor, &dev->systems.factor));
+  PetscCall(CopyReals(dev, n, dir->low, &dev->systems.low));
+  PetscCall(CopyReals(dev, n, dir->mid, &dev->systems.mid));
+  PetscCall(CopyReals(dev, n, dir->up, &dev->systems.up));
+  PetscCall(CopyReals(dev, n, dir->w, &dev->systems.w));
+  PetscCall(CopyReals(dev, n, fp->factor, &dev->systems.factor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TakeAll(const PC_FastPoisson *fp)
+static PetscErrorCode CopyAll(const PC_FastPoisson *fp)
 {
   KCycleFPDevice *dev = fp->device;
 
   PetscFunctionBegin;
   dev->used = 0;
-  for (int d = 0; d < 3 && !fp->empty; d++) PetscCall(TakeDirection(fp, d));
-  PetscCall(TakeReals(dev, fp->box->npoints, fp->root, &dev->root));
-  PetscCall(TakeReals(dev, fp->nstored, fp->inverse, &dev->inverse));
-  PetscCall(Take(dev, (size_t)fp->nstored * sizeof(PetscInt), fp->stored, (void *)&dev->stored));
+  for (int d = 0; d < 3 && !fp->empty; d++) PetscCall(CopyDirection(fp, d));
+  PetscCall(CopyReals(dev, fp->box->npoints, fp->root, &dev->root));
+  PetscCall(CopyReals(dev, fp->nstored, fp->inverse, &dev->inverse));
+  PetscCall(Copy(dev, (size_t)fp->nstored * sizeof(PetscInt), fp->stored, (void *)&dev->stored));
   for (int i = 0; i < 2; i++)
-    PetscCall(Take(dev, dev->nbuffer[i] * sizeof(PetscScalar), NULL, (void *)&dev->buffer[i]));
-  PetscCall(Take(dev, dev->nwork, NULL, (void *)&dev->work));
+    PetscCall(Copy(dev, dev->nbuffer[i] * sizeof(PetscScalar), NULL, (void *)&dev->buffer[i]));
+  PetscCall(Copy(dev, dev->nwork, NULL, (void *)&dev->work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -260,7 +260,7 @@ PetscErrorCode PCFastPoissonDeviceCreate(PC pc)
   PetscCall(PetscNew(&fp->device));
   PetscCall(ChooseWidths(fp));
   PetscCall(CreatePlans(fp));
-  PetscCall(TakeAll(fp));
+  PetscCall(CopyAll(fp));
   fp->device->bytes = fp->device->used;
   PetscCallCUDA(cudaMemGetInfo(&available, &all));
   PetscCheck(fp->device->bytes <= available, PETSC_COMM_SELF, PETSC_ERR_MEM,
@@ -268,7 +268,7 @@ PetscErrorCode PCFastPoissonDeviceCreate(PC pc)
              "-dm_vec_type standard, or a coarser grid",
              fp->device->bytes, available, all);
   PetscCall(KCycleDeviceMalloc(fp->device->bytes, &fp->device->memory));
-  PetscCall(TakeAll(fp));
+  PetscCall(CopyAll(fp));
   for (int d = 0; d < 3; d++) {
     for (int w = 0; w < 2; w++) {
       if (fp->device->dir[d].planned[w]) PetscCallCUFFT(cufftSetWorkArea(fp->device->dir[d].plan[w], fp->device->work));

@@ -92,7 +92,7 @@ PetscErrorCode PCFastPoissonStoredSetUp(PC pc)
 }
 
 /* b_B / d takes the place of x_B, b_I - C x_B that of x_I */
-PetscErrorCode PCFastPoissonStoredTake(PC pc, const KCycleFPOps *ops, Vec b, Vec x)
+PetscErrorCode PCFastPoissonStoredBefore(PC pc, const KCycleFPOps *ops, Vec b, Vec x)
 {
   PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
   const PetscScalar *ba, *wa;
@@ -120,7 +120,7 @@ PetscErrorCode PCFastPoissonStoredTake(PC pc, const KCycleFPOps *ops, Vec b, Vec
 }
 
 /* x_I is there: x_B = (b_B - C^T x_I) / d */
-PetscErrorCode PCFastPoissonStoredGive(PC pc, const KCycleFPOps *ops, Vec b, Vec x)
+PetscErrorCode PCFastPoissonStoredAfter(PC pc, const KCycleFPOps *ops, Vec b, Vec x)
 {
   PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
   const PetscScalar *ba, *wa = NULL;

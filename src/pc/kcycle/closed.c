@@ -166,7 +166,7 @@ static PetscErrorCode Hold(Mat A, Vec limits, PetscReal scale)
   PetscInt           n, start, *row, m = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilUncoupledRows(A, &n, &row));
+  PetscCall(MatStencilIsolatedRows(A, &n, &row));
   PetscCall(MatCreateVecs(A, NULL, &diagonal));
   PetscCall(MatGetDiagonal(A, diagonal));
   PetscCall(VecGetOwnershipRange(diagonal, &start, NULL));
@@ -213,7 +213,7 @@ static PetscErrorCode SmallestUncoupled(Mat A, PetscReal *least)
   PetscReal          mine = PETSC_MAX_REAL;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilUncoupledRows(A, &n, &row));
+  PetscCall(MatStencilIsolatedRows(A, &n, &row));
   PetscCall(MatCreateVecs(A, NULL, &diagonal));
   PetscCall(MatGetDiagonal(A, diagonal));
   PetscCall(VecGetOwnershipRange(diagonal, &start, NULL));
@@ -236,7 +236,7 @@ PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *kc, KCycleStructure *le
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(level[1].A, &scan));
-  if (!scan->alone) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!scan->isolated) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SmallestUncoupled(level[1].A, &least));
   PetscCall(MatStencilScan(level->A, &scan));
   if (least > 27 * scan->scale * 100 * PETSC_MACHINE_EPSILON) PetscFunctionReturn(PETSC_SUCCESS);

@@ -308,7 +308,8 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level)
 
   PetscFunctionBegin;
   /* whether there is convection is decided on the finest level; where there is none nobody asks for drift */
-  if ((level == kc->structure && !kc->finer.exists) || kc->convects) PetscCall(MatStencilScanDrift(level->A, &scan));
+  if ((level == kc->structure && !kc->finer.exists) || kc->convects)
+    PetscCall(MatStencilScanAsymmetry(level->A, &scan));
   else PetscCall(MatStencilScan(level->A, &scan));
   if (level == kc->structure)
     kc->convects =

@@ -14,9 +14,9 @@ static PetscErrorCode ChooseLines(const PC_KCycle *kc, KCycleStructure *level)
   level->planes[0] = 0;
   level->tried     = PETSC_FALSE;
   if (kc->anisotropy == PC_KCYCLE_ANISOTROPY_OFF) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->convects) PetscCall(MatStencilScanDrift(level->A, &facts));
+  if (kc->convects) PetscCall(MatStencilScanAsymmetry(level->A, &facts));
   else PetscCall(MatStencilScan(level->A, &facts));
-  if (KCyclePolicySeeksRuns(facts, level->factor)) PetscCall(MatStencilScanRuns(level->A, &facts));
+  if (KCyclePolicySeeksRuns(facts, level->factor)) PetscCall(MatStencilScanWeakRuns(level->A, &facts));
   KCyclePolicyLines(facts, kc->convects, level->factor, level->lines);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -141,7 +141,7 @@ static PetscErrorCode HasClusters(PC_Relax *relax, PetscReal jump, PetscBool *ha
   PetscCall(MatStencilScan(relax->A, &scan));
   *has = (PetscBool)(relax->smoother->local && (scan->rough > jump || scan->walls));
   if (!*has) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatStencilScanDrift(relax->A, &scan));
+  PetscCall(MatStencilScanAsymmetry(relax->A, &scan));
   *has = (PetscBool) !(scan->skew > KCYCLE_DRIFT);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,7 +11,7 @@ typedef struct {
   PetscScalar value;
 } Away;
 
-PetscErrorCode MatStencilStashAdd(Mat A, PetscInt row, int coefficient, PetscScalar value, InsertMode mode)
+PetscErrorCode MatStencilOffProcessAdd(Mat A, PetscInt row, int coefficient, PetscScalar value, InsertMode mode)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
   Away        *away;
@@ -30,7 +30,7 @@ PetscErrorCode MatStencilStashAdd(Mat A, PetscInt row, int coefficient, PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilStashReset(Mat A)
+PetscErrorCode MatStencilOffProcessReset(Mat A)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
 
@@ -99,7 +99,7 @@ static PetscErrorCode Exchange(Mat A, InsertMode mode, PetscInt n, const PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilStashSend(Mat A)
+PetscErrorCode MatStencilOffProcessSend(Mat A)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
   InsertMode   mode;
@@ -125,6 +125,6 @@ PetscErrorCode MatStencilStashSend(Mat A)
   }
   PetscCall(Exchange(A, mode, (PetscInt)n, rows, coefficients, values));
   PetscCall(PetscFree3(rows, coefficients, values));
-  PetscCall(MatStencilStashReset(A));
+  PetscCall(MatStencilOffProcessReset(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

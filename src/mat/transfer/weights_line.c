@@ -17,7 +17,7 @@
 
 /* The first of the points of one kind in each direction, at a distance of each other, and their number: in S those
    between, along e all, else those that coincide */
-static void FindPoints(const KCycleTransfer *tr, KCycleAlong *al)
+static void FindPoints(const KCycleTransfer *tr, KCycleLineWeights *al)
 {
   for (int d = 0; d < 3; d++) {
     const PetscInt between = al->S >> d & 1;
@@ -30,7 +30,7 @@ static void FindPoints(const KCycleTransfer *tr, KCycleAlong *al)
 }
 
 /* For points between in directions S, along e, with weights of m neighbours; tr: of the overlap */
-PetscErrorCode KCycleAlongCreate(const KCycleTransfer *tr, int S, int e, int m, KCycleAlong *al)
+PetscErrorCode KCycleLineWeightsCreate(const KCycleTransfer *tr, int S, int e, int m, KCycleLineWeights *al)
 {
   PetscFunctionBegin;
   al->S = S;
@@ -42,7 +42,7 @@ PetscErrorCode KCycleAlongCreate(const KCycleTransfer *tr, int S, int e, int m, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleAlongDestroy(KCycleAlong *al)
+PetscErrorCode KCycleLineWeightsDestroy(KCycleLineWeights *al)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree4(al->w, al->total, al->behind, al->ahead));
@@ -51,7 +51,7 @@ PetscErrorCode KCycleAlongDestroy(KCycleAlong *al)
 }
 
 /* Is fine line (j, k) one of these? Then its first point */
-PetscBool KCycleAlongLine(const KCycleAlong *al, PetscInt j, PetscInt k, PetscInt *point)
+PetscBool KCycleLineWeightsLine(const KCycleLineWeights *al, PetscInt j, PetscInt k, PetscInt *point)
 {
   const PetscInt jj = j - al->first[1], kk = k - al->first[2];
 
@@ -61,7 +61,7 @@ PetscBool KCycleAlongLine(const KCycleAlong *al, PetscInt j, PetscInt k, PetscIn
 }
 
 /* Owned points in each direction: the first one and one past the last. low: points of the overlap before owned ones */
-static void FindOwned(const KCycleAlong *al, const KCycleBox *box, const PetscInt low[], PetscInt start[],
+static void FindOwned(const KCycleLineWeights *al, const KCycleBox *box, const PetscInt low[], PetscInt start[],
                       PetscInt end[])
 {
   for (int d = 0; d < 3; d++) {
@@ -82,7 +82,7 @@ typedef struct {
   PetscScalar *passed; /* from part to part: of each line m + 2 numbers */
 } Lines;
 
-static PetscErrorCode LinesCreate(const KCycleAlong *al, Mat P, Lines *lines)
+static PetscErrorCode LinesCreate(const KCycleLineWeights *al, Mat P, Lines *lines)
 {
   Mat_StencilTransfer *p       = (Mat_StencilTransfer *)P->data;
   const KCycleBox     *box     = p->t.fine;
@@ -111,9 +111,9 @@ static PetscErrorCode LinesCreate(const KCycleAlong *al, Mat P, Lines *lines)
 }
 
 /* Calls a function for the points of all lines at place i along them: number of the line, of the point */
-typedef void (*Visit)(const KCycleAlong *, const Lines *, PetscInt i, PetscInt l, PetscInt p);
+typedef void (*Visit)(const KCycleLineWeights *, const Lines *, PetscInt i, PetscInt l, PetscInt p);
 
-static void VisitPoints(const KCycleAlong *al, const Lines *lines, PetscInt i, Visit visit)
+static void VisitPoints(const KCycleLineWeights *al, const Lines *lines, PetscInt i, Visit visit)
 {
   const PetscInt a = lines->across[0], b = lines->across[1];
   PetscInt       at[3], l                = 0;
@@ -126,7 +126,7 @@ static void VisitPoints(const KCycleAlong *al, const Lines *lines, PetscInt i, V
 }
 
 /* One equation, with the unknown of the point before eliminated */
-static void Eliminate(const KCycleAlong *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
+static void Eliminate(const KCycleLineWeights *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
 {
   const PetscBool    inside = (PetscBool)(i > lines->start[al->e]);
   const PetscInt     q = p - lines->step, n = lines->nlines, distance = inside ? al->npoints : n;
@@ -144,7 +144,7 @@ static void Eliminate(const KCycleAlong *al, const Lines *lines, PetscInt i, Pet
 }
 
 /* What the part behind needs: the divisors, what couples them ahead, and right sides */
-static void PassForward(const KCycleAlong *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
+static void PassForward(const KCycleLineWeights *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
 {
   const PetscInt n = lines->nlines;
 
@@ -155,7 +155,7 @@ static void PassForward(const KCycleAlong *al, const Lines *lines, PetscInt i, P
 }
 
 /* One point from the one behind; what is solved first needs nothing, as nothing is coupled with it ahead */
-static void Substitute(const KCycleAlong *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
+static void Substitute(const KCycleLineWeights *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
 {
   const PetscBool    inside   = (PetscBool)(i < lines->end[al->e] - 1);
   const PetscInt     distance = inside ? al->npoints : lines->nlines;
@@ -169,7 +169,7 @@ static void Substitute(const KCycleAlong *al, const Lines *lines, PetscInt i, Pe
   }
 }
 
-static void PassBack(const KCycleAlong *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
+static void PassBack(const KCycleLineWeights *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
 {
   (void)i;
   for (int t = 0; t < al->m; t++) lines->passed[t * lines->nlines + l] = al->w[t * al->npoints + p];
@@ -198,7 +198,7 @@ static PetscErrorCode Send(const Lines *lines, int count, PetscMPIInt to)
 
 /* Collective. Solves the systems, whose right sides are in w; then these are the weights of all points of the
    overlap */
-PetscErrorCode KCycleAlongSolve(KCycleAlong *al, Mat P)
+PetscErrorCode KCycleLineWeightsSolve(KCycleLineWeights *al, Mat P)
 {
   Lines    lines;
   PetscInt first, last;

@@ -66,7 +66,7 @@ static PetscBool IsBroken(const KCycleStencil *st, int e, PetscInt i, PetscInt j
 }
 
 /* Collective. Looks at runs, too */
-PetscErrorCode MatStencilScanRuns(Mat A, const KCycleScan **found)
+PetscErrorCode MatStencilScanWeakRuns(Mat A, const KCycleScan **found)
 {
   KCycleScan          *scan    = &((Mat_Stencil *)A->data)->scan;
   const KCycleStencil *st      = &((Mat_Stencil *)A->data)->s;

@@ -27,7 +27,7 @@
   else not be free to move on the coarse grid.
 
   Where couplings in S are weak beside those along another direction the weights w(o) are solved for along it, see
-  along.c.
+  weights_line.c.
 
   Lines are worked on as a whole, points that coincide with coarse ones in x apart from those between, as weights are
   kept.
@@ -37,7 +37,7 @@
 typedef struct {
   KCycleWeights       *ws;
   const KCycleStencil *st;
-  KCycleApart          apart;
+  KCycleSplitLines     split;
   PetscInt             n, pad;
   int                  low;     /* first offset of the grid */
   PetscScalar         *sums;    /* [offset][pad]: coefficients that have been summed up */
@@ -50,7 +50,7 @@ typedef struct {
   PetscScalar         *side[2];    /* couplings of the points ahead and behind in one direction */
   PetscScalar         *row[4];
   PetscBool            solved;   /* there are lines along which weights are solved for, */
-  KCycleAlong          along[8]; /* for each S */
+  KCycleLineWeights    along[8]; /* for each S */
 } Operator;
 
 static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
@@ -64,7 +64,7 @@ static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
   op->n   = ws->tr->coarse->n[0];
   op->pad = op->n + 2;
   op->low = KCycleOffsetsFirst(ws->tr->fine->dim);
-  PetscCall(KCycleApartCreate(A, ws->tr, &op->apart));
+  PetscCall(KCycleSplitLinesCreate(A, ws->tr, &op->split));
   PetscCall(PetscMalloc7(length, &op->sums, length, &op->w, op->pad, &op->inverse, op->pad, &op->excess, op->pad,
                          &op->boundary, op->pad, &op->side[0], op->pad, &op->side[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -73,8 +73,8 @@ static PetscErrorCode OperatorCreate(KCycleWeights *ws, Mat A, Operator *op)
 static PetscErrorCode OperatorDestroy(Operator *op)
 {
   PetscFunctionBegin;
-  for (int S = 0; S < 8; S++) PetscCall(KCycleAlongDestroy(&op->along[S]));
-  PetscCall(KCycleApartDestroy(&op->apart));
+  for (int S = 0; S < 8; S++) PetscCall(KCycleLineWeightsDestroy(&op->along[S]));
+  PetscCall(KCycleSplitLinesDestroy(&op->split));
   PetscCall(PetscFree7(op->sums, op->w, op->inverse, op->excess, op->boundary, op->side[0], op->side[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -287,20 +287,20 @@ static void Totals(Operator *op, int S, int x, const PetscScalar *from, const Pe
 /* Weights of the neighbours of points that lie between coarse ones in the directions S, relative to their totals */
 static void NeighbourWeights(Operator *op, int S, const PetscScalar *const c[], PetscInt j, PetscInt k)
 {
-  const KCycleTransfer *tr = op->ws->tr;
-  const KCycleAlong    *al = &op->along[S];
-  PetscInt              row;
+  const KCycleTransfer    *tr = op->ws->tr;
+  const KCycleLineWeights *al = &op->along[S];
+  PetscInt                 row;
 
   Invert(op->pad, op->inverse);
   for (int o = 0; o < 27; o++) {
     if (c[o] && o != 13) Scale(op->pad, c[o], op->inverse, op->w + (o - op->low) * op->pad);
   }
-  if (!al->m || !KCycleAlongLine(al, j, k, &row)) return;
+  if (!al->m || !KCycleLineWeightsLine(al, j, k, &row)) return;
   for (int t = 0; t < al->m; t++) {
     PetscScalar *w = op->w + (al->o[t] - op->low) * op->pad + 1;
 
     for (PetscInt i = -1; i < op->n; i++) {
-      const PetscInt at = KCycleAlongPlace(al, tr->factor[0] * i + tr->shift[0] + (S & 1));
+      const PetscInt at = KCycleLineWeightsPlace(al, tr->factor[0] * i + tr->shift[0] + (S & 1));
 
       if (at >= 0 && op->inverse[i + 1] != (PetscScalar)0.0) w[i] = al->w[t * al->npoints + row + at];
     }
@@ -309,8 +309,8 @@ static void NeighbourWeights(Operator *op, int S, const PetscScalar *const c[], 
 
 /* The systems of points of kind x of line (j, k), which begins at such a point: right sides, and couplings along the
    line. c: coefficients summed up, from: as they are */
-static void PutSystems(Operator *op, KCycleAlong *al, int x, const PetscScalar *from, const PetscScalar *const c[],
-                       PetscInt row)
+static void PutSystems(Operator *op, KCycleLineWeights *al, int x, const PetscScalar *from,
+                       const PetscScalar *const c[], PetscInt row)
 {
   const KCycleTransfer *tr    = op->ws->tr;
   const int             place = al->e == 0 ? 1 : al->e == 1 ? 3 : 9, *find = op->st->shape.find;
@@ -318,7 +318,7 @@ static void PutSystems(Operator *op, KCycleAlong *al, int x, const PetscScalar *
   const PetscScalar    *ahead = from + find[13 + place] * op->pad + 1, *behind = from + find[13 - place] * op->pad + 1;
 
   for (PetscInt i = -1; i < op->n; i++) {
-    const PetscInt  at = KCycleAlongPlace(al, tr->factor[0] * i + tr->shift[0] + x), p = row + at;
+    const PetscInt  at = KCycleLineWeightsPlace(al, tr->factor[0] * i + tr->shift[0] + x), p = row + at;
     const PetscReal sign = PetscRealPart(middle[i]) < 0 ? 1 : -1;
 
     if (at < 0) continue;
@@ -333,31 +333,31 @@ static void PutSystems(Operator *op, KCycleAlong *al, int x, const PetscScalar *
 static PetscErrorCode SolveAlong(Operator *op, int S, int e)
 {
   const KCycleTransfer *tr = op->ws->tr;
-  KCycleAlong          *al = &op->along[S];
-  const PetscScalar    *apart[2], *c[27];
+  KCycleLineWeights    *al = &op->along[S];
+  const PetscScalar    *split[2], *c[27];
   PetscInt              row;
   int                   m = 0, o[8];
 
   PetscFunctionBegin;
-  KCycleApartLine(&op->apart, 0, 0, apart);
-  Collapse(op, S, apart[0], c);
+  KCycleSplitLinesGet(&op->split, 0, 0, split);
+  Collapse(op, S, split[0], c);
   for (int i = 0; i < 27; i++) {
     if (c[i] && i != 13) o[m++] = i;
   }
-  PetscCall(KCycleAlongCreate(tr, S, e, m, al));
+  PetscCall(KCycleLineWeightsCreate(tr, S, e, m, al));
   PetscCall(PetscArraycpy(al->o, o, m));
   for (PetscInt k = 0; k < tr->fine->n[2]; k++) {
     for (PetscInt j = 0; j < tr->fine->n[1]; j++) {
-      if (!KCycleAlongLine(al, j, k, &row)) continue;
-      KCycleApartLine(&op->apart, j, k, apart);
+      if (!KCycleLineWeightsLine(al, j, k, &row)) continue;
+      KCycleSplitLinesGet(&op->split, j, k, split);
       for (int x = S & 1; x <= (e == 0 ? tr->factor[0] - 1 : S & 1); x++) {
-        Collapse(op, S, apart[x], c);
-        Totals(op, S, x, apart[x], c, j, k);
-        PutSystems(op, al, x, apart[x], c, row);
+        Collapse(op, S, split[x], c);
+        Totals(op, S, x, split[x], c, j, k);
+        PutSystems(op, al, x, split[x], c, row);
       }
     }
   }
-  PetscCall(KCycleAlongSolve(al, op->ws->P));
+  PetscCall(KCycleLineWeightsSolve(al, op->ws->P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -412,13 +412,13 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
 {
   const int          x     = S & 1;
   const PetscInt     first = -x;
-  const PetscScalar *apart[2], *c[27];
+  const PetscScalar *split[2], *c[27];
   KCycleTerms        terms[4][3];
 
   PetscFunctionBegin;
-  KCycleApartLine(&op->apart, j, k, apart);
-  Collapse(op, S, apart[x], c);
-  Totals(op, S, x, apart[x], c, j, k);
+  KCycleSplitLinesGet(&op->split, j, k, split);
+  Collapse(op, S, split[x], c);
+  Totals(op, S, x, split[x], c, j, k);
   NeighbourWeights(op, S, c, j, k);
   for (PetscInt q = 0; q < touch->count; q++) terms[q][0].m = terms[q][1].m = terms[q][2].m = 0;
   for (int o = 0; o < 27; o++) {

@@ -37,7 +37,7 @@ typedef struct {
   const KCycleTransfer *tr;
   const KCycleOverlap  *ov;
   PetscInt              n, pad, nfields; /* coarse points of a line; n + 2 */
-  KCycleApart           apart;
+  KCycleSplitLines      split;
   Sums                  sums[PLACES * PLACES];
   /* of a fine line: [points that coincide, points between][field][-1 to n] */
   PetscScalar          *rows, *work;
@@ -56,7 +56,7 @@ static PetscErrorCode StarCreate(Mat A, const KCycleTransfer *tr, const KCycleOv
   s->n       = tr->coarse->n[0];
   s->pad     = s->n + 2;
   s->nfields = 2 * tr->coarse->dim + 1;
-  PetscCall(KCycleApartCreate(A, tr, &s->apart));
+  PetscCall(KCycleSplitLinesCreate(A, tr, &s->split));
   PetscCall(PetscCalloc2(2 * s->nfields * s->pad, &s->rows, (size_t)PLACES * PLACES * nlists * s->pad, &s->work));
   for (int i = 0; i < PLACES * PLACES; i++) {
     s->sums[i].line[0] = s->sums[i].line[1] = -PETSC_INT_MAX;
@@ -71,7 +71,7 @@ static PetscErrorCode StarDestroy(Star *s)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree2(s->rows, s->work));
-  PetscCall(KCycleApartDestroy(&s->apart));
+  PetscCall(KCycleSplitLinesDestroy(&s->split));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,7 +187,7 @@ static void RowsOfLine(Star *s, PetscInt j, PetscInt k)
   KCycleTerms        terms[MAX_FIELDS];
 
   for (int q = 0; q < shape->nl; q++) near[q] = SumsGet(s, j + shape->dy[q], k + shape->dz[q]);
-  KCycleApartLine(&s->apart, j, k, c);
+  KCycleSplitLinesGet(&s->split, j, k, c);
   for (int x = 0; x < s->tr->factor[0]; x++) {
     const int first = -x; /* the point between that lies before the first coarse one */
 

@@ -4,7 +4,7 @@
 
   One coarse line at a time: the fine lines that touch it, with their weights as restriction, times what their rows of A
   P are on the nine coarse lines around. All loops run along coarse points; fine points that coincide with coarse ones
-  and those between are worked on apart, so that the index of each array differs from that of the loop by a constant.
+  and those between are worked on split, so that the index of each array differs from that of the loop by a constant.
 */
 #include "mattransfer.h"
 
@@ -29,7 +29,7 @@ typedef struct {
   Mat                   A;
   const KCycleOverlap  *ov;
   PetscInt              n, pad; /* coarse points of a line; n + 2 */
-  KCycleApart           apart;
+  KCycleSplitLines      split;
   Rows                  rows[KC_NEAR * KC_NEAR]; /* of the fine lines that were needed last */
   PetscScalar          *out;                     /* [offset][-1 to n] */
   PetscBool             fill;                    /* empty rows get a diagonal */
@@ -54,7 +54,7 @@ static PetscErrorCode ProductCreate(Mat A, Mat P, const KCycleOverlap *ov, Produ
   pr->end             = 27 - pr->low;
   places              = KCycleNearPlaces(pr->st->box);
   length              = (size_t)(pr->end - pr->low) * pr->pad;
-  PetscCall(KCycleApartCreate(A, pr->tr, &pr->apart));
+  PetscCall(KCycleSplitLinesCreate(A, pr->tr, &pr->split));
   PetscCall(PetscMalloc2(2 * places * length, &pr->rows[0].ap, length, &pr->out));
   for (PetscInt i = 0; i < places; i++) {
     pr->rows[i].line = -1;
@@ -66,7 +66,7 @@ static PetscErrorCode ProductCreate(Mat A, Mat P, const KCycleOverlap *ov, Produ
 static PetscErrorCode ProductDestroy(Product *pr)
 {
   PetscFunctionBegin;
-  PetscCall(KCycleApartDestroy(&pr->apart));
+  PetscCall(KCycleSplitLinesDestroy(&pr->split));
   PetscCall(PetscFree2(pr->rows[0].ap, pr->out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -148,7 +148,7 @@ static Rows *GetRows(Product *pr, PetscInt j, PetscInt k, PetscInt J, PetscInt K
   rows->line = line;
   rows->J    = J;
   rows->K    = K;
-  KCycleApartLine(&pr->apart, j, k, c);
+  KCycleSplitLinesGet(&pr->split, j, k, c);
   RowsOfAP(pr, c, j, k, rows);
   return rows;
 }
@@ -375,8 +375,8 @@ static PetscErrorCode FillFields(Product *pr, Fields *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-KC_VERSIONS static void TakeMean(PetscInt n, const PetscScalar *KC_RESTRICT mine, const PetscScalar *KC_RESTRICT other,
-                                 PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT diagonal)
+KC_VERSIONS static void Mean(PetscInt n, const PetscScalar *KC_RESTRICT mine, const PetscScalar *KC_RESTRICT other,
+                             PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT diagonal)
 {
   for (PetscInt i = 0; i < n; i++) {
     c[i] = 0.5 * (mine[i] + other[i]);
@@ -400,7 +400,7 @@ static void StarLine(const Fields *f, PetscInt e, PetscInt ahead, const KCycleSh
       const PetscInt     away = side ? -1 : 1, x = d == 0 ? away : 0, place[3] = {1, 3, 9};
       const PetscScalar *other = FieldsOf(f, e + away * step[d]) + 1 + ahead + (2 * d + 1 - side) * f->pad + x;
 
-      TakeMean(n, own + (2 * d + side) * f->pad, other, values + shape->find[13 + away * place[d]] * n, diagonal);
+      Mean(n, own + (2 * d + side) * f->pad, other, values + shape->find[13 + away * place[d]] * n, diagonal);
     }
   }
 }

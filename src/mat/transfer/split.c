@@ -1,10 +1,10 @@
 /*
-  Fine lines with points that coincide with coarse ones and those between apart, and sums of products along lines: with
+  Fine lines with points that coincide with coarse ones and those between split, and sums of products along lines: with
   both, loops run along coarse points, and the index of each array differs from that of the loop by a constant.
 */
 #include "mattransfer.h"
 
-PetscErrorCode KCycleApartCreate(Mat A, const KCycleTransfer *tr, KCycleApart *ap)
+PetscErrorCode KCycleSplitLinesCreate(Mat A, const KCycleTransfer *tr, KCycleSplitLines *ap)
 {
   const KCycleShape *shape = &KCycleStencilOf(A)->shape;
 
@@ -18,7 +18,7 @@ PetscErrorCode KCycleApartCreate(Mat A, const KCycleTransfer *tr, KCycleApart *a
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleApartDestroy(KCycleApart *ap)
+PetscErrorCode KCycleSplitLinesDestroy(KCycleSplitLines *ap)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(ap->c));
@@ -26,8 +26,8 @@ PetscErrorCode KCycleApartDestroy(KCycleApart *ap)
 }
 
 /* Every other point of a line */
-KC_VERSIONS static void TakePoints(PetscInt n, const PetscScalar *KC_RESTRICT from, PetscScalar *KC_RESTRICT even,
-                                   PetscScalar *KC_RESTRICT odd)
+KC_VERSIONS static void SplitPoints(PetscInt n, const PetscScalar *KC_RESTRICT from, PetscScalar *KC_RESTRICT even,
+                                    PetscScalar *KC_RESTRICT odd)
 {
   for (PetscInt i = 0; i < n; i++) {
     even[i] = from[2 * i];
@@ -36,7 +36,7 @@ KC_VERSIONS static void TakePoints(PetscInt n, const PetscScalar *KC_RESTRICT fr
 }
 
 /* Coefficients of an owned fine line; those of other processes' points stay zero */
-void KCycleApartLine(KCycleApart *ap, PetscInt j, PetscInt k, const PetscScalar *c[2])
+void KCycleSplitLinesGet(KCycleSplitLines *ap, PetscInt j, PetscInt k, const PetscScalar *c[2])
 {
   const KCycleStencil *st = KCycleStencilOf(ap->A);
   const PetscInt       f = ap->tr->factor[0], n = ap->n, shift = ap->tr->shift[0], length = st->shape.ncoeffs * ap->pad,
@@ -55,7 +55,7 @@ void KCycleApartLine(KCycleApart *ap, PetscInt j, PetscInt k, const PetscScalar 
     const PetscInt end = l.n - 1 - shift; /* the last point, from the first one that coincides */
 
     if (f == 1) memcpy(to, l.c[o], n * sizeof(*to));
-    else TakePoints(n - 1, l.c[o] + shift, to, to + length);
+    else SplitPoints(n - 1, l.c[o] + shift, to, to + length);
     if (f == 2) to[n - 1] = l.c[o][2 * (n - 1) + shift];
     to[shift ? length - 1 : 0]                    = l.end[0][o * l.stride];
     to[f == 1 ? end : end / 2 + end % 2 * length] = l.end[1][o * l.stride];

@@ -35,7 +35,7 @@ static PetscBool AddPairs(void *context, const KCycleShape *shape, const KCycleL
     const PetscReal a = PetscAbsScalar(KCycleLineCoefficient(l, o, i)),
                     b = PetscAbsScalar(KCycleLineCoefficient(m, opposite, i + dx));
 
-    if ((a == 0 && MatStencilPointIsUncoupled(shape, l, i)) || (b == 0 && MatStencilPointIsUncoupled(shape, m, i + dx)))
+    if ((a == 0 && MatStencilPointIsIsolated(shape, l, i)) || (b == 0 && MatStencilPointIsIsolated(shape, m, i + dx)))
       continue;
     skew += PetscAbsReal(a - b);
     both += a + b;
@@ -113,7 +113,7 @@ static PetscErrorCode FindDrift(Mat A, KCycleScan *scan)
 }
 
 /* Collective. Looks at drift, too */
-PetscErrorCode MatStencilScanDrift(Mat A, const KCycleScan **found)
+PetscErrorCode MatStencilScanAsymmetry(Mat A, const KCycleScan **found)
 {
   KCycleScan *scan = &((Mat_Stencil *)A->data)->scan;
 
