@@ -185,11 +185,16 @@ static KCycleFit SetFetchedRow(KCycleAIJLines *rows, const KCycleShape *shape, c
   return fit;
 }
 
-/* A row inside a line: columns in the order of the pattern, some missing; the slow way from where they are not */
+static inline PetscBool IsBeyond(PetscInt n, PetscInt i)
+{
+  return (PetscBool)(i < 0 || i >= n);
+}
+
+/* Columns in the order of the pattern, some missing, as at the ends of lines; the slow way from where they are not */
 static KCycleFit SetRowMerged(KCycleAIJLines *rows, const KCycleShape *shape, const Pattern *p, const PetscInt row[],
                               PetscInt at, PetscScalar values[])
 {
-  const PetscInt end = rows->i[at + 1];
+  const PetscInt n = rows->box->n[0], end = rows->i[at + 1];
   PetscInt       e;
   int            t = 0;
 
@@ -197,9 +202,9 @@ static KCycleFit SetRowMerged(KCycleAIJLines *rows, const KCycleShape *shape, co
     const PetscInt difference = rows->j[e] - at;
 
     if (rows->a[e] == (PetscScalar)0.0) continue;
-    while (t < p->m && p->difference[t] < difference) t++;
+    while (t < p->m && (p->difference[t] < difference || IsBeyond(n, row[0] + shape->dx[p->which[t]]))) t++;
     if (t == p->m || p->difference[t] != difference) break;
-    values[p->which[t] * rows->box->n[0] + row[0]] = rows->a[e];
+    values[p->which[t] * n + row[0]] = rows->a[e];
   }
   return e < end ? SetRow(rows, shape, row, e, end, values) : KC_FITS;
 }
@@ -294,7 +299,10 @@ KCycleFit KCycleAIJLinesGet(KCycleAIJLines *rows, const KCycleShape *shape, Pets
   KCycleFit       fit = KC_FITS;
 
   PatternMake(rows, shape, at, row[1], row[2], &pattern);
-  memset(values, 0, sizeof(*values) * (size_t)(shape->ncoeffs * n[0]));
+  for (int o = 0, t = 0; o < shape->ncoeffs; o++) {
+    if (t < pattern.m && pattern.which[t] == o) t++;
+    else memset(values + o * n[0], 0, sizeof(*values) * (size_t)n[0]);
+  }
   for (PetscInt i = 0; i < n[0]; i++) {
     const PetscInt end = PetscMin(i + KC_ROWS, n[0] - 2); /* rows beside the ends may lack entries */
 
@@ -304,9 +312,9 @@ KCycleFit KCycleAIJLinesGet(KCycleAIJLines *rows, const KCycleShape *shape, Pets
       continue;
     }
     row[0] = i;
+    for (int t = 0; t < pattern.m; t++) values[pattern.which[t] * n[0] + i] = 0;
     if (!AreOwned(rows, at + i, at + i + 1)) fit = PetscMax(fit, SetFetchedRow(rows, shape, row, l * n[0] + i, values));
-    else if (i > 0 && i < n[0] - 1) fit = PetscMax(fit, SetRowMerged(rows, shape, &pattern, row, at + i, values));
-    else fit = PetscMax(fit, SetRow(rows, shape, row, rows->i[at + i], rows->i[at + i + 1], values));
+    else fit = PetscMax(fit, SetRowMerged(rows, shape, &pattern, row, at + i, values));
   }
   if (!rows->off || (AreOwned(rows, at, at + n[0]) && rows->oi[at] == rows->oi[at + n[0]])) return fit;
   for (row[0] = 0; row[0] < n[0]; row[0]++) {
