@@ -79,12 +79,12 @@ PETSC_INTERN PetscErrorCode MatStencilAddLines(Mat, PetscScalar, Mat);
 PETSC_INTERN void MatStencilScaleLine(const KCycleStencil *, PetscInt line, const PetscScalar *l, const PetscScalar *r,
                                       const PetscScalar *halo, PetscScalar[]);
 PETSC_INTERN PetscErrorCode MatStencilComposeProducts(Mat, PetscBool);
-PETSC_INTERN PetscErrorCode MatStencilSetEntryOps(Mat);
-PETSC_INTERN PetscErrorCode MatStencilSetRowOps(Mat);
-PETSC_INTERN PetscErrorCode MatStencilSetTransposeOps(Mat);
-PETSC_INTERN PetscErrorCode MatStencilSetCopyOps(Mat);
-PETSC_INTERN PetscErrorCode MatStencilSetAIJOps(Mat);
-PETSC_INTERN PetscErrorCode MatStencilSetViewOps(Mat);
+PETSC_INTERN void           MatStencilSetEntryOps(Mat);
+PETSC_INTERN void           MatStencilSetRowOps(Mat);
+PETSC_INTERN void           MatStencilSetTransposeOps(Mat);
+PETSC_INTERN void           MatStencilSetCopyOps(Mat);
+PETSC_INTERN void           MatStencilSetAIJOps(Mat);
+PETSC_INTERN void           MatStencilSetViewOps(Mat);
 PETSC_INTERN PetscErrorCode MatSOR_Stencil(Mat, Vec, PetscReal, MatSORType, PetscReal, PetscInt, PetscInt, Vec);
 PETSC_INTERN PetscErrorCode MatStencilKeepView(Mat);
 PETSC_INTERN PetscErrorCode MatStencilColumnSums(Mat, PetscReal *);
@@ -114,7 +114,7 @@ PETSC_INTERN PetscErrorCode MatStencilIsolatedRows(Mat, PetscInt *, PetscInt **)
 PETSC_INTERN PetscErrorCode MatStencilIsSymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilIsNearlySymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilSetSymmetric(Mat, PetscBool);
-PETSC_INTERN PetscErrorCode MatStencilSetSymmetryOps(Mat);
+PETSC_INTERN void           MatStencilSetSymmetryOps(Mat);
 PETSC_INTERN void           MatStencilCopyCoefficient(const KCycleStencil *, int, PetscScalar *);
 PETSC_INTERN PetscBool MatStencilValueAt(const KCycleBox *, const PetscScalar *, const PetscScalar *, const PetscInt[],
                                          PetscScalar *);
@@ -160,7 +160,7 @@ PETSC_INTERN PetscErrorCode MatStencilFillIsolated(Mat, Mat *);
 
 /* mult.c */
 PETSC_INTERN PetscErrorCode MatStencilGetDevice(Mat, void **stencil); /* see devicelevelimpl.h */
-PETSC_INTERN PetscErrorCode MatStencilSetOps(Mat);
+PETSC_INTERN void           MatStencilSetOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilComposeMethods(Mat, PetscBool);
 PETSC_INTERN PetscErrorCode MatStencilCompute(Mat, int op, Vec x, Vec b, Vec y);
 

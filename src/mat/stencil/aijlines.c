@@ -160,6 +160,7 @@ static KCycleFit SetRow(KCycleAIJLines *rows, const KCycleShape *shape, const Pe
   return fit;
 }
 
+/* Entries in columns of other processes */
 static KCycleFit SetOffRow(KCycleAIJLines *rows, const KCycleShape *shape, const PetscInt row[], PetscInt at,
                            PetscScalar values[])
 {

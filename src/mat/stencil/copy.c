@@ -92,10 +92,8 @@ static PetscErrorCode MatCopy_Stencil(Mat A, Mat B, MatStructure structure)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilSetCopyOps(Mat A)
+void MatStencilSetCopyOps(Mat A)
 {
-  PetscFunctionBegin;
   A->ops->duplicate = MatDuplicate_Stencil;
   A->ops->copy      = MatCopy_Stencil;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }

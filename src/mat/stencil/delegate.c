@@ -118,9 +118,8 @@ static PetscErrorCode MatFDColoringCreate_Stencil(Mat A, ISColoring coloring, Ma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilSetAIJOps(Mat A)
+void MatStencilSetAIJOps(Mat A)
 {
-  PetscFunctionBegin;
   A->ops->createsubmatrices    = MatCreateSubMatrices_Stencil;
   A->ops->createsubmatricesmpi = MatCreateSubMatricesMPI_Stencil;
   A->ops->createsubmatrix      = MatCreateSubMatrix_Stencil;
@@ -133,5 +132,4 @@ PetscErrorCode MatStencilSetAIJOps(Mat A)
   A->ops->sor                  = MatSOR_Stencil;
   A->ops->convertfrom          = MatConvertFrom_Stencil;
   A->ops->convert              = MatConvertTo_Stencil;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }

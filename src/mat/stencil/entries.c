@@ -277,9 +277,8 @@ static PetscErrorCode MatMissingDiagonal_Stencil(Mat A, PetscBool *missing, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilSetEntryOps(Mat A)
+void MatStencilSetEntryOps(Mat A)
 {
-  PetscFunctionBegin;
   A->ops->getdiagonal         = MatGetDiagonal_Stencil;
   A->ops->invertblockdiagonal = MatInvertBlockDiagonal_Stencil;
   A->ops->scale               = MatScale_Stencil;
@@ -289,5 +288,4 @@ PetscErrorCode MatStencilSetEntryOps(Mat A)
   A->ops->norm                = MatNorm_Stencil;
   A->ops->getinfo             = MatGetInfo_Stencil;
   KCYCLE_SET_MISSING_DIAGONAL(A, MatMissingDiagonal_Stencil);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -111,13 +111,11 @@ static PetscErrorCode MatResidual_Stencil(Mat A, Vec b, Vec x, Vec r)
   return MatStencilCompute(A, KC_RESIDUAL, x, b, r);
 }
 
-PetscErrorCode MatStencilSetOps(Mat A)
+void MatStencilSetOps(Mat A)
 {
-  PetscFunctionBegin;
   A->ops->mult     = MatMult_Stencil;
   A->ops->multadd  = MatMultAdd_Stencil;
   A->ops->residual = MatResidual_Stencil;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatStencilComposeMethods(Mat A, PetscBool compose)

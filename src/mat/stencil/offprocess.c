@@ -56,57 +56,31 @@ static PetscErrorCode FindMode(Mat A, InsertMode *mode)
 }
 
 /* What arrives, row by row; degree: how much for each row */
-static void Put(Mat_Stencil *st, InsertMode mode, const PetscInt degree[], const PetscInt coefficient[],
-                const PetscScalar value[])
+static void Put(Mat_Stencil *st, InsertMode mode, const PetscInt degree[], const Away *away)
 {
-  const PetscInt n  = st->s.box->n[0];
-  PetscInt       at = 0;
+  const PetscInt n = st->s.box->n[0];
 
   for (PetscInt r = 0; r < st->s.box->npoints; r++) {
     PetscScalar *to = st->dense + (size_t)(r / n) * st->s.shape.ncoeffs * n + r % n;
 
-    for (PetscInt d = 0; d < degree[r]; d++, at++) {
-      if (mode == ADD_VALUES) to[coefficient[at] * n] += value[at];
-      else to[coefficient[at] * n] = value[at];
+    for (PetscInt d = 0; d < degree[r]; d++, away++) {
+      if (mode == ADD_VALUES) to[away->coefficient * n] += away->value;
+      else to[away->coefficient * n] = away->value;
     }
   }
 }
 
 /* The leaves of the star forest are the values to send, its roots the rows */
-static PetscErrorCode Exchange(Mat A, InsertMode mode, PetscInt n, const PetscInt rows[], const PetscInt coefficients[],
-                               const PetscScalar values[])
-{
-  const PetscInt *degree;
-  PetscInt        total = 0, *coefficient;
-  PetscScalar    *value;
-  PetscSF         sf;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &sf));
-  PetscCall(PetscSFSetRankOrder(sf, PETSC_TRUE));
-  PetscCall(PetscSFSetGraphLayout(sf, A->rmap, n, NULL, PETSC_OWN_POINTER, rows));
-  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
-  for (PetscInt r = 0; r < A->rmap->n; r++) total += degree[r];
-  PetscCall(PetscMalloc2(total, &coefficient, total, &value));
-  PetscCall(PetscSFGatherBegin(sf, MPIU_INT, coefficients, coefficient));
-  PetscCall(PetscSFGatherEnd(sf, MPIU_INT, coefficients, coefficient));
-  PetscCall(PetscSFGatherBegin(sf, MPIU_SCALAR, values, value));
-  PetscCall(PetscSFGatherEnd(sf, MPIU_SCALAR, values, value));
-  Put((Mat_Stencil *)A->data, mode, degree, coefficient, value);
-  PetscCall(PetscFree2(coefficient, value));
-  PetscCall(PetscSFDestroy(&sf));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode MatStencilOffProcessSend(Mat A)
 {
-  Mat_Stencil *st = (Mat_Stencil *)A->data;
-  InsertMode   mode;
-  KCycleCount  n    = 0;
-  Away        *away = NULL;
-  PetscInt    *rows, *coefficients;
-  PetscScalar *values;
+  Mat_Stencil    *st   = (Mat_Stencil *)A->data;
+  InsertMode      mode = NOT_SET_VALUES;
+  KCycleCount     n    = 0;
+  Away           *away = NULL, *received;
+  const PetscInt *degree;
+  PetscInt       *rows, total = 0;
+  MPI_Datatype    unit;
+  PetscSF         sf;
 
   PetscFunctionBegin;
   if (A->nooffprocentries) PetscFunctionReturn(PETSC_SUCCESS);
@@ -117,14 +91,24 @@ PetscErrorCode MatStencilOffProcessSend(Mat A)
     PetscCall(PetscSegBufferGetSize(st->away, &n));
     PetscCall(PetscSegBufferExtractInPlace(st->away, &away));
   }
-  PetscCall(PetscMalloc3(n, &rows, n, &coefficients, n, &values));
-  for (KCycleCount i = 0; i < n; i++) {
-    rows[i]         = away[i].row;
-    coefficients[i] = away[i].coefficient;
-    values[i]       = away[i].value;
-  }
-  PetscCall(Exchange(A, mode, (PetscInt)n, rows, coefficients, values));
-  PetscCall(PetscFree3(rows, coefficients, values));
+  PetscCall(PetscMalloc1(n, &rows));
+  for (KCycleCount i = 0; i < n; i++) rows[i] = away[i].row;
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &sf));
+  PetscCall(PetscSFSetRankOrder(sf, PETSC_TRUE));
+  PetscCall(PetscSFSetGraphLayout(sf, A->rmap, (PetscInt)n, NULL, PETSC_OWN_POINTER, rows));
+  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
+  for (PetscInt r = 0; r < A->rmap->n; r++) total += degree[r];
+  PetscCall(PetscMalloc1(total, &received));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)sizeof(Away), MPI_BYTE, &unit));
+  PetscCallMPI(MPI_Type_commit(&unit));
+  PetscCall(PetscSFGatherBegin(sf, unit, away, received));
+  PetscCall(PetscSFGatherEnd(sf, unit, away, received));
+  PetscCallMPI(MPI_Type_free(&unit));
+  Put(st, mode, degree, received);
+  PetscCall(PetscFree(received));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscFree(rows));
   PetscCall(MatStencilOffProcessReset(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -145,12 +145,10 @@ static PetscErrorCode MatZeroRowsColumns_Stencil(Mat A, PetscInt m, const PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilSetRowOps(Mat A)
+void MatStencilSetRowOps(Mat A)
 {
-  PetscFunctionBegin;
   A->ops->getrow          = MatGetRow_Stencil;
   A->ops->getvalues       = MatGetValues_Stencil;
   A->ops->zerorows        = MatZeroRows_Stencil;
   A->ops->zerorowscolumns = MatZeroRowsColumns_Stencil;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }

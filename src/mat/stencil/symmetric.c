@@ -208,11 +208,9 @@ static PetscErrorCode MatIsStructurallySymmetric_Stencil(Mat A, PetscBool *yes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilSetSymmetryOps(Mat A)
+void MatStencilSetSymmetryOps(Mat A)
 {
-  PetscFunctionBegin;
   A->ops->issymmetric             = MatIsSymmetric_Stencil;
   A->ops->ishermitian             = MatIsHermitian_Stencil;
   A->ops->isstructurallysymmetric = MatIsStructurallySymmetric_Stencil;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }

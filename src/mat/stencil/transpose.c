@@ -185,11 +185,9 @@ static PetscErrorCode MatTranspose_Stencil(Mat A, MatReuse reuse, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilSetTransposeOps(Mat A)
+void MatStencilSetTransposeOps(Mat A)
 {
-  PetscFunctionBegin;
   A->ops->multtranspose    = MatMultTranspose_Stencil;
   A->ops->multtransposeadd = MatMultTransposeAdd_Stencil;
   A->ops->transpose        = MatTranspose_Stencil;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }

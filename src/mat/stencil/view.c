@@ -120,10 +120,8 @@ PetscErrorCode MatStencilKeepView(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilSetViewOps(Mat A)
+void MatStencilSetViewOps(Mat A)
 {
-  PetscFunctionBegin;
   A->ops->view = MatView_Stencil;
   A->ops->load = MatLoad_Stencil;
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
