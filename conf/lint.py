@@ -460,8 +460,10 @@ def check_guards(tree):
         body = source.body(f)
         if not re.search(rf"\bPetscValidHeaderSpecific\w*\(\s*{first[2]}\b", body):
             yield source.path, f.line, f"{name}() does not check {first[2]} with PetscValidHeaderSpecific()"
-        if not re.search(r"\bPetsc(?:Try|Use)Method\b|\b(?:KCycleOf|PCKCycleGetContext|KCycleRelaxOf|GetRelax)\b", body):
-            yield source.path, f.line, f"{name}() does not look at the type of {first[2]}: use PetscTryMethod(), PetscUseMethod(), or the accessor of the type"
+        if not re.search(r"\bPetsc(?:Try|Use)Method\b|\b(?:KCycleOf|PCKCycleGetContext|KCycleRelaxOf|GetRelax"
+                         r"|KCyclePC(?:Query|Require)|KC_PC_[GS]ET|GetSetUp)\b", body):
+            yield source.path, f.line, (f"{name}() does not look at the type of {first[2]}: use PetscTryMethod(), "
+                                        f"PetscUseMethod(), or the accessor of the type")
         page = tree.page("@", name)
         plain = any(re.match(r"Petsc(?:Int|Real|Scalar|Bool)\s+\w+$", p) for p in f.params)
         if plain and page and "Logically Collective" in page.text and "PetscValidLogicalCollective" not in body:

@@ -21,8 +21,8 @@ typedef struct {
   PetscReal        sum[3], count[3];
   /* points whose couplings along d are weak beside those along e: weak[d][e], and beside both others: weak[d][d] */
   PetscReal        weak[3][3];
-  /* in 2D, where MatStencilScanWeakRuns() has looked, else 0: points at which direction d is weak beside the other one, as
-     it is at the points before and behind them in the other one */
+  /* in 2D, where MatStencilScanWeakRuns() has looked, else 0: points at which direction d is weak beside the other one,
+     as it is at the points before and behind them in the other one */
   PetscBool        ran;
   PetscReal        runs[2];
   PetscReal        thin[3]; /* points one of whose couplings along d is weaker than one in another direction */

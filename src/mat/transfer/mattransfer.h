@@ -64,8 +64,8 @@ static inline const PetscScalar *KCycleMaskOf(const KCycleMask *mask, PetscInt e
   return mask && mask->set[e] >= 0 ? mask->pool.v + (size_t)mask->set[e] * (size_t)mask->length + 1 : NULL;
 }
 
-/* Weights of points that lie between coarse ones in the directions S (bit by bit), solved for along lines, see weights_line.c.
-   Points are those of the overlap that coincide with coarse ones in the directions but S and e; e has all */
+/* Weights of points that lie between coarse ones in the directions S (bit by bit), solved for along lines, see
+   weights_line.c. Points are those of the overlap that coincide with coarse ones in the directions but S and e; e has all */
 typedef struct {
   int          S, e;
   int          m;                       /* weights of a point; 0: there are no such lines */

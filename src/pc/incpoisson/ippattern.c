@@ -126,8 +126,8 @@ static PetscBool StencilHasTriangles(const KCycleStencil *st)
   return has;
 }
 
-/* Collective. Is M given by the formula of ipsimple.c? excess: entries below the diagonal less those above it; unpaired:
-   first row with an entry above it that has none below for it, or PETSC_INT_MAX */
+/* Collective. Is M given by the formula of ipsimple.c? excess: entries below the diagonal less those above it;
+   unpaired: first row with an entry above it that has none below for it, or PETSC_INT_MAX */
 PetscErrorCode PCIncPoissonPatternFind(PC pc, PetscInt64 *excess, PetscInt *unpaired)
 {
   PC_IncPoisson *ip    = (PC_IncPoisson *)pc->data;
