@@ -65,7 +65,8 @@ static inline const PetscScalar *KCycleMaskOf(const KCycleMask *mask, PetscInt e
 }
 
 /* Weights of points that lie between coarse ones in the directions S (bit by bit), solved for along lines, see
-   weights_line.c. Points are those of the overlap that coincide with coarse ones in the directions but S and e; e has all */
+   weights_line.c. Points are those of the overlap that coincide with coarse ones in the directions but S and e; e has
+   all */
 typedef struct {
   int          S, e;
   int          m;                       /* weights of a point; 0: there are no such lines */
