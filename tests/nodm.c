@@ -939,13 +939,6 @@ int main(int argc, char **argv)
     args: -test few
 
   test:
-    suffix: short
-    requires: !complex
-    nsize: {{1 4}}
-    args: -cases 3
-    output_file: output/nodm_found.out
-
-  test:
     suffix: complex
     requires: complex
     nsize: {{1 2 4}}
