@@ -96,16 +96,17 @@ void MatStencilScaleLine(const KCycleStencil *st, PetscInt line, const PetscScal
   for (int o = 0; o < shape->ncoeffs; o++) {
     const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]],
                    e         = KCycleBoxExtended(box, jj, kk);
-    const PetscScalar *right = r ? KCycleBoxLine(box, r, halo, jj, kk) : NULL;
+    const PetscScalar *right = r ? KCycleBoxLine(box, r, halo, jj, kk) : NULL, *left = l ? l + line * n : NULL;
+    PetscScalar       *v  = values + o * n;
+    const int          dx = r ? shape->dx[o] : 0;
 
-    for (PetscInt i = 0; i < n; i++) {
-      const PetscInt    at    = i + shape->dx[o];
-      const PetscScalar there = !r        ? 1
-                                : at < 0  ? (box->xhalo ? halo[box->left + e] : 0)
-                                : at >= n ? (box->xhalo ? halo[box->right + e] : 0)
-                                          : right[at];
+    for (PetscInt i = PetscMax(0, -dx); i < PetscMin(n, n - dx); i++)
+      v[i] *= (left ? left[i] : 1) * (right ? right[i + dx] : 1); /* symmetric to the last digit where L is R */
+    if (dx) {
+      const PetscInt    i      = dx < 0 ? 0 : n - 1;
+      const PetscScalar beyond = box->xhalo ? halo[(dx < 0 ? box->left : box->right) + e] : 0;
 
-      values[o * n + i] *= l ? l[line * n + i] * there : there; /* symmetric to the last digit where L is R */
+      v[i] *= (left ? left[i] : 1) * beyond;
     }
   }
 }
