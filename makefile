@@ -78,10 +78,14 @@ LDFLAGS_KC = -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -W
              -Wl,-rpath,$(call petsc_var,libdir) $(shell pkg-config --libs $(PETSC_PC)) $(call conf_var,BLASLAPACK_LIB) $(fftw_libs) $(if $(cuda),$(filter -L% -Wl%,$(call petsc_var,cudalib)) $(if $(cufft),-lcufft -lcublas) -lcudart -lstdc++) $(if $(hip),$(filter -L% -Wl%,$(call hip_var,HIP_LIB)) -lamdhip64 -lstdc++) -lm
 
 sources := $(sort $(wildcard $(top)/src/*.c $(top)/src/*/*.c $(top)/src/*/*/*.c $(top)/src/*/*/*/*.c))
+# What is there with a device alone
+for_devices := $(wildcard $(top)/src/level/device/*.c)
+sources := $(if $(cuda)$(hip),$(sources),$(filter-out $(for_devices),$(sources)))
 # Kernels and levels once more, in single precision
-singles := $(wildcard $(top)/src/kernel/*.c $(top)/src/level/*.c $(top)/src/level/*/*.c)
+singles := $(filter $(top)/src/kernel/% $(top)/src/level/%,$(sources))
 cudas   := $(if $(cuda)$(hip),$(sort $(wildcard $(top)/src/kernel/cuda/*.cu)))
-objects := $(sources:$(top)/%.c=$(B)/%.o) $(singles:$(top)/%.c=$(B)/single/%.o) $(cudas:$(top)/%.cu=$(B)/%.o) $(cudas:$(top)/%.cu=$(B)/single/%.o)
+single_objects := $(singles:$(top)/%.c=$(B)/single/%.o) $(cudas:$(top)/%.cu=$(B)/single/%.o)
+objects := $(sources:$(top)/%.c=$(B)/%.o) $(cudas:$(top)/%.cu=$(B)/%.o) $(B)/single.o
 
 # V=1 shows whole command lines
 run = $(if $(V),$(2),@echo "  $(1) $(@:$(B)/%=%)"; $(2))
@@ -94,6 +98,9 @@ all: $(LIBRARY)
 $(LIBRARY): $(objects)
 	@mkdir -p $(@D)
 	$(call run,LINK,$(CC) $(CFLAGS_KC) -o $@ $^ $(LDFLAGS_KC))
+
+$(B)/single.o: $(single_objects) $(top)/conf/single.sh
+	$(call run,LINK,sh $(top)/conf/single.sh $@ $(single_objects))
 
 $(B)/%.o: $(top)/%.c $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
@@ -111,7 +118,7 @@ $(B)/single/%.o: $(top)/%.cu $(top)/makefile $(top)/VERSION.txt | have-petsc
 	@mkdir -p $(@D)
 	$(call run,DEVICE,$(compile_device) -DKCYCLE_SINGLE $(CPPFLAGS_KC) -MMD -MP -MT $@ -MF $(@:.o=.d) -c $< -o $@ $(keep_registers))
 
--include $(objects:.o=.d)
+-include $(objects:.o=.d) $(single_objects:.o=.d)
 
 print-library: | have-petsc
 	@echo $(LIBRARY)
@@ -197,8 +204,8 @@ hip: | have-petsc
 	@echo "  kernels with hipcc, their registers"
 	@$(PYTHON) -B $(top)/conf/spills.py $(or $(hipcc),hipcc) $(HIP_ARCHS) -- -std=c++17 -O3 $(HIPFLAGS_KC) $(hip_includes)
 	@echo "  sources with HIP's headers"
-	@printf '%s\n' $(sources) | xargs -P $$(nproc) -n 8 $(CC) -std=gnu99 -fsyntax-only $(WARNFLAGS) -DPETSCKCYCLE_VERSION='""' $(hip_includes)
-	@printf '%s\n' $(singles) | xargs -P $$(nproc) -n 8 $(CC) -std=gnu99 -fsyntax-only $(WARNFLAGS) -DKCYCLE_SINGLE $(hip_includes)
+	@printf '%s\n' $(sort $(sources) $(for_devices)) | xargs -P $$(nproc) -n 8 $(CC) -std=gnu99 -fsyntax-only $(WARNFLAGS) -DPETSCKCYCLE_VERSION='""' $(hip_includes)
+	@printf '%s\n' $(sort $(singles) $(for_devices)) | xargs -P $$(nproc) -n 8 $(CC) -std=gnu99 -fsyntax-only $(WARNFLAGS) -DKCYCLE_SINGLE $(hip_includes)
 
 petsc-latest:
 	@sh $(top)/conf/petsc-build.sh latest

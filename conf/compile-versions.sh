@@ -14,7 +14,7 @@ fftw=$(! pkg-config --exists fftw3 2> /dev/null || echo "-DKCYCLE_HAVE_FFTW $(pk
 
 compiles() { # folder arch
   # shellcheck disable=SC2086 # words
-  find "$top/src" -name '*.c' -print0 |
+  find "$top/src" -name '*.c' ! -path '*/level/device/*' -print0 |
     xargs -0 -P "$(nproc)" -n 1 mpicc -std=gnu99 -fsyntax-only -Wall -Wextra -Werror -DPETSCKCYCLE_VERSION='""' $fftw \
     "-I$top/include" -isystem "$1/include" -isystem "$1/$2/include" > "$log" 2>&1 && return
   grep -e error -e warning "$log" | sort | uniq -c | sort -rn | head -n 10 | sed 's/^/#    /'

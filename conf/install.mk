@@ -22,7 +22,7 @@ else
 endif
 
 # What a smoother of a program's own needs, see PCRelaxRegister()
-private_headers = $(addprefix $(top)/include/petsckcycle/private/,boximpl.h compat.h factsimpl.h kernelimpl.h levelimpl.h singlenames.h point.h policyimpl.h smootherimpl.h stencilimpl.h threads.h transferimpl.h)
+private_headers = $(addprefix $(top)/include/petsckcycle/private/,boximpl.h compat.h factsimpl.h kernelimpl.h levelimpl.h point.h policyimpl.h smootherimpl.h stencilimpl.h threads.h transferimpl.h)
 
 install: all
 	install -d $(DESTDIR)$(prefix)/lib/pkgconfig $(DESTDIR)$(prefix)/include/petsckcycle/private $(DESTDIR)$(prefix)/share/petsckcycle $(module)

@@ -51,7 +51,7 @@ PATTERNS = [
      r'|<string\.h>))',
      "kernels for devices know cudaimpl.h, fpcudaimpl.h, runtimeimpl.h and each other alone"),
     (r"include/petsckcycle/private/(?:kernelimpl|point|threads)\.h$", "strings",
-     r"#[ \t]*include[ \t]*<(?!petsckcycle/private/(?:point|singlenames|threads)\.h|petscmacros\.h|petscsystypes\.h"
+     r"#[ \t]*include[ \t]*<(?!petsckcycle/private/(?:point|threads)\.h|petscmacros\.h|petscsystypes\.h"
      r"|string\.h|omp\.h)",
      "kernels know no header of PETSc but those with macros and the types of numbers"),
     (r"src/(?!kernel/|mat/stencil/|level/(?:single|device/devicestencil)\.c).*", "code",

@@ -25,12 +25,20 @@ void        HostCapture(cudaStream_t, bool kernel, const std::function<void()> &
 /* Graphs that have been launched, and kernels in them */
 void HostGraphsLaunched(long count[2]);
 
+/* Of this file alone: argument types of the same name differ from precision to precision */
+namespace {
+template <typename T> struct HostCopy {
+  T value;
+};
+} // namespace
+
 /* Arguments are those of the moment */
 template <typename Run, typename... Params, std::size_t... I>
-void HostCaptureKernel(void (*kernel)(Params...), void **args, cudaStream_t stream, Run run, std::index_sequence<I...>)
+static void HostCaptureKernel(void (*kernel)(Params...), void **args, cudaStream_t stream, Run run,
+                              std::index_sequence<I...>)
 {
-  std::tuple<typename std::decay<Params>::type...> copies(
-      *static_cast<typename std::remove_reference<Params>::type *>(args[I])...);
+  std::tuple<HostCopy<typename std::decay<Params>::type>...> copies(HostCopy<typename std::decay<Params>::type>{
+      *static_cast<typename std::remove_reference<Params>::type *>(args[I])}...);
 
-  HostCapture(stream, true, [=]() mutable { run([&] { kernel(std::get<I>(copies)...); }); });
+  HostCapture(stream, true, [=]() mutable { run([&] { kernel(std::get<I>(copies).value...); }); });
 }

@@ -75,7 +75,7 @@ template <typename T> T __shfl_xor_sync(unsigned mask, T value, int with, int wi
 
 /* call() as each thread */
 template <typename Call>
-void HostKernel(dim3 grid, dim3 block, Call call, std::size_t shared = 0, const void *kernel = NULL)
+static void HostKernel(dim3 grid, dim3 block, Call call, std::size_t shared = 0, const void *kernel = NULL)
 {
   HostRun(
       kernel, grid, block, shared, [](void *ctx) { (*static_cast<Call *>(ctx))(); }, &call);
@@ -86,20 +86,20 @@ extern "C" void HostCheckArgument(const void *argument, std::size_t bytes);
 extern "C" void HostCountLaunch(void);
 
 template <typename... Params, std::size_t... I>
-void HostCheck(void (*)(Params...), void **args, std::index_sequence<I...>)
+static void HostCheck(void (*)(Params...), void **args, std::index_sequence<I...>)
 {
   (HostCheckArgument(args[I], sizeof(Params)), ...);
 }
 
 template <typename... Params, std::size_t... I>
-void HostCall(void (*kernel)(Params...), void **args, std::index_sequence<I...>)
+static void HostCall(void (*kernel)(Params...), void **args, std::index_sequence<I...>)
 {
   kernel(*static_cast<typename std::remove_reference<Params>::type *>(args[I])...);
 }
 
 template <typename... Params>
-cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t shared,
-                       cudaStream_t stream)
+static cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t shared,
+                              cudaStream_t stream)
 {
   const cudaError_t status = HostMayLaunch((const void *)kernel, stream);
 
@@ -118,7 +118,8 @@ cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **
 }
 /* As PETSc calls it */
 template <typename Kernel, typename... Params>
-cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t n, cudaStream_t s)
+static cudaError_t HostLaunch(void (*kernel)(Params...), dim3 grid, dim3 block, void **args, std::size_t n,
+                              cudaStream_t s)
 {
   return HostLaunch(kernel, grid, block, args, n, s);
 }

@@ -25,8 +25,10 @@ for source in "$top"/src/kernel/cuda/*.cu; do
   compile "$source" "$out/kernels/single_$(basename "$source" .cu).o" -DKCYCLE_SINGLE
   wait "$double"
 done
-find "$build/src" "$build/single" -name '*.o' ! -path '*/kernel/cuda/*' > "$out/library"
-ls "$out"/kernels/*.o >> "$out/library"
+find "$build/single" -name '*.o' ! -path '*/kernel/cuda/*' -exec sh "$top/conf/single.sh" "$out/single.o" "$out"/kernels/single_*.o {} +
+find "$build/src" -name '*.o' ! -path '*/kernel/cuda/*' > "$out/library"
+ls "$out"/kernels/*.o | grep -v /single_ >> "$out/library"
+echo "$out/single.o" >> "$out/library"
 fftw=$(pkg-config --libs fftw3 2> /dev/null || true) # which the library may have been built with
 # shellcheck disable=SC2046,SC2086 # words
 $linker -shared -Wl,-soname,libpetsckcycle.so -Wl,-z,nodelete -Wl,-z,now -Wl,--no-undefined \

@@ -17,7 +17,6 @@
 
 #include <petscmacros.h>
 #include <petscsystypes.h>
-#include <petsckcycle/private/singlenames.h>
 
 /* The numbers that kernels compute with: each of their sources is right for both */
 #if defined(KCYCLE_SINGLE)
