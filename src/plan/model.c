@@ -2,6 +2,7 @@
   The model of the time of a cycle, see modelimpl.h.
 */
 #include <petsckcycle/private/modelimpl.h>
+#include <petscblaslapack.h>
 
 /* Calls on a level, counted from 1, the finest: sum of binomial(level - 1, j), j < kappa (Proposition 2.2) */
 static PetscReal Calls(PetscInt kappa, PetscInt level)
@@ -195,76 +196,40 @@ PetscReal KCycleModelMedian(PetscInt n, PetscReal x[])
   return n ? x[(n - 1) / 2] : 0;
 }
 
-static void Multiply(PetscInt n, const PetscScalar a[], const PetscScalar b[], PetscScalar c[])
-{
-  for (PetscInt i = 0; i < n; i++) {
-    for (PetscInt j = 0; j < n; j++) {
-      c[i * n + j] = 0;
-      for (PetscInt k = 0; k < n; k++) c[i * n + j] += a[i * n + k] * b[k * n + j];
-    }
-  }
-}
-
 #define MOST_ROWS 16
 
-/* The spectral radius, lim |a^k|^(1/k), by 12 squarings */
+/* The spectral radius */
 PetscReal KCycleModelRadius(PetscInt n, PetscScalar a[])
 {
-  PetscScalar square[MOST_ROWS * MOST_ROWS];
-  PetscReal   logarithm = 0, power = 1;
+  PetscScalar  none, work[8 * MOST_ROWS];
+  PetscReal    radius = 0, part[2 * MOST_ROWS];
+  PetscBLASInt N = (PetscBLASInt)n, one = 1, lwork = 8 * MOST_ROWS, info;
 
-  for (int s = 0; s <= 12; s++) {
-    PetscReal norm = 0;
-
-    for (PetscInt i = 0; i < n * n; i++) norm = PetscMax(norm, PetscAbsScalar(a[i]));
-    if (!(norm > 0) || PetscIsInfOrNanReal(norm)) return norm;
-    logarithm += PetscLogReal(norm) / power;
-    for (PetscInt i = 0; i < n * n; i++) a[i] /= norm;
-    Multiply(n, a, a, square);
-    for (PetscInt i = 0; i < n * n; i++) a[i] = square[i];
-    power *= 2;
+  for (PetscInt i = 0; i < n * n; i++) {
+    if (PetscIsInfOrNanScalar(a[i])) return PETSC_INFINITY;
   }
-  return PetscExpReal(logarithm);
+#if defined(PETSC_USE_COMPLEX)
+  PetscScalar value[MOST_ROWS];
+
+  LAPACKgeev_("N", "N", &N, a, &N, value, &none, &one, &none, &one, work, &lwork, part, &info);
+  for (PetscInt i = 0; i < n; i++) radius = PetscMax(radius, PetscAbsScalar(value[i]));
+#else
+  PetscReal *imaginary = part + MOST_ROWS;
+
+  LAPACKgeev_("N", "N", &N, a, &N, part, imaginary, &none, &one, &none, &one, work, &lwork, &info);
+  for (PetscInt i = 0; i < n; i++)
+    radius = PetscMax(radius, PetscSqrtReal(part[i] * part[i] + imaginary[i] * imaginary[i]));
+#endif
+  return radius;
 }
 
-/* By Gauss and Jordan with row pivots; false: singular */
+/* False: singular */
 PetscBool KCycleModelInvert(PetscInt n, PetscScalar a[])
 {
-  PetscInt row[MOST_ROWS];
+  PetscScalar  work[MOST_ROWS];
+  PetscBLASInt N = (PetscBLASInt)n, row[MOST_ROWS], info;
 
-  for (PetscInt k = 0; k < n; k++) {
-    PetscInt    best = k;
-    PetscScalar pivot;
-
-    for (PetscInt i = k + 1; i < n; i++) {
-      if (PetscAbsScalar(a[i * n + k]) > PetscAbsScalar(a[best * n + k])) best = i;
-    }
-    row[k] = best;
-    for (PetscInt j = 0; j < n; j++) {
-      const PetscScalar entry = a[k * n + j];
-
-      a[k * n + j]    = a[best * n + j];
-      a[best * n + j] = entry;
-    }
-    pivot = a[k * n + k];
-    if (!(PetscAbsScalar(pivot) > 0)) return PETSC_FALSE;
-    a[k * n + k] = 1;
-    for (PetscInt j = 0; j < n; j++) a[k * n + j] /= pivot;
-    for (PetscInt i = 0; i < n; i++) {
-      const PetscScalar factor = a[i * n + k];
-
-      if (i == k) continue;
-      a[i * n + k] = 0;
-      for (PetscInt j = 0; j < n; j++) a[i * n + j] -= factor * a[k * n + j];
-    }
-  }
-  for (PetscInt k = n - 1; k >= 0; k--) {
-    for (PetscInt i = 0; i < n; i++) {
-      const PetscScalar entry = a[i * n + k];
-
-      a[i * n + k]      = a[i * n + row[k]];
-      a[i * n + row[k]] = entry;
-    }
-  }
-  return PETSC_TRUE;
+  LAPACKgetrf_(&N, &N, a, &N, row, &info);
+  if (!info) LAPACKgetri_(&N, a, &N, row, work, &N, &info);
+  return (PetscBool)(info == 0);
 }
