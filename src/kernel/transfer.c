@@ -6,23 +6,14 @@
 /* Further away than any line of a process */
 #define KC_FAR ((PetscInt)1 << 30)
 
-static PetscInt FloorHalf(PetscInt i)
-{
-  return i >= 0 ? i / 2 : -((1 - i) / 2);
-}
-
 /* The coarse lines that fine line (j, k) touches, in the numbering of the owned boxes, halo lines included */
 void KCycleTransferTouch(const KCycleTransfer *tr, PetscInt j, PetscInt k, KCycleTouch *touch)
 {
-  const PetscInt fine[2] = {j, k}, e = KCycleBoxExtended(tr->fine, j, k);
+  const PetscInt e = KCycleBoxExtended(tr->fine, j, k);
   PetscInt       low[2], count[2];
 
-  for (int d = 0; d < 2; d++) {
-    const PetscInt away = fine[d] - tr->shift[d + 1];
-
-    low[d]   = tr->factor[d + 1] == 1 ? away : FloorHalf(away);
-    count[d] = tr->factor[d + 1] == 1 || 2 * low[d] == away ? 1 : 2;
-  }
+  low[0]       = KCycleTouched(tr->factor[1], tr->shift[1], j, &count[0]);
+  low[1]       = KCycleTouched(tr->factor[2], tr->shift[2], k, &count[1]);
   touch->count = 0;
   for (PetscInt kk = 0; kk < count[1]; kk++) {
     for (PetscInt jj = 0; jj < count[0]; jj++) {
@@ -38,7 +29,7 @@ void KCycleTransferTouch(const KCycleTransfer *tr, PetscInt j, PetscInt k, KCycl
 /* The first coarse line at fine line j or behind it */
 static PetscInt CoarseFrom(const KCycleTransfer *tr, PetscInt j)
 {
-  return tr->factor[1] == 1 ? j - tr->shift[1] : FloorHalf(j - tr->shift[1] + 1);
+  return tr->factor[1] == 1 ? j - tr->shift[1] : KCycleFloorHalf(j - tr->shift[1] + 1);
 }
 
 /*

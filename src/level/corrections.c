@@ -182,15 +182,16 @@ static PetscErrorCode CorrectGeneration(const KCycleSmoother *s, PetscInt g, KCS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Corrections of all clusters, the inner ones first, or last */
-static PetscErrorCode Correct(const KCycleSmoother *s, PetscBool innerlast, KCScalar *x)
+/* Right sides are summed up before the first sweep */
+static PetscErrorCode Correct(void *ctx, const KCycleSmoother *s, PetscBool innerlast, const KCScalar *b, KCScalar *x)
 {
-  const KCycleClusters *cl      = s->clusters;
-  const PetscBool       corners = (PetscBool)(s->st->shape.box != 0);
+  const KCycleClusters *cl = s->clusters;
 
   PetscFunctionBegin;
+  (void)ctx;
+  (void)b;
   for (PetscInt i = 0; i < cl->ngenerations; i++) {
-    PetscCall(KCycleBoxExchange(s->st->box, corners, x, s->st->halo));
+    PetscCall(KCycleStencilExchange(s->st, x));
     PetscCall(CorrectGeneration(s, innerlast ? cl->ngenerations - 1 - i : i, x));
   }
   PetscCall(PetscLogFlops(2.0 * (PetscLogDouble)cl->nentries));
@@ -198,35 +199,48 @@ static PetscErrorCode Correct(const KCycleSmoother *s, PetscBool innerlast, KCSc
 }
 
 /* A sweep in one order, and the clusters behind it; in the reverse order before it */
-static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweeps *one, const KCScalar *b, KCScalar *x)
+static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweepKernels *kernels, const KCycleSweeps *one,
+                                      const KCScalar *b, KCScalar *x)
 {
   KCycleSweeps sweeps = *one;
 
   PetscFunctionBegin;
-  if (sweeps.reverse && sweeps.zeroguess) PetscCall(PetscArrayzero(x, s->st->box->npoints));
+  if (sweeps.reverse && sweeps.zeroguess) PetscCall((*kernels->zero)(kernels->ctx, s->st, x));
   if (sweeps.reverse) {
     sweeps.zeroguess = PETSC_FALSE;
-    PetscCall(Correct(s, PETSC_TRUE, x));
+    PetscCall((*kernels->correct)(kernels->ctx, s, PETSC_TRUE, b, x));
   }
-  PetscCall(KCycleSmootherSweeps(s->inner, &sweeps, b, x));
-  if (!sweeps.reverse) PetscCall(Correct(s, PETSC_FALSE, x));
+  PetscCall((*kernels->sweeps)(kernels->ctx, s->inner, &sweeps, b, x));
+  if (!sweeps.reverse) PetscCall((*kernels->correct)(kernels->ctx, s, PETSC_FALSE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* One by one; a symmetric one is one forward and one backward */
+PetscErrorCode KCycleClustersSweeps(KCycleSmoother *s, const KCycleSweepKernels *kernels, const KCycleSweeps *sweeps,
+                                    const KCScalar *b, KCScalar *x)
+{
+  const PetscBool    both    = (PetscBool)(sweeps->order == PC_RELAX_ORDER_SYMMETRIC);
+  const KCycleSweeps forward = {
+      1, PETSC_FALSE, (PetscBool)(sweeps->reverse && !both), both ? PC_RELAX_ORDER_FORWARD : sweeps->order, 0, NULL};
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < KCycleSweepsTurns(sweeps); i++) {
+    KCycleSweeps one = forward;
+
+    if (both && i % 2) one.reverse = PETSC_TRUE;
+    one.zeroguess = (PetscBool)(sweeps->zeroguess && !i);
+    PetscCall(SweepAndCorrect(s, kernels, &one, b, x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
 {
-  KCycleSweeps one[2];
-  const int    n = KCycleClustersSplitSweeps(sweeps, one);
+  const KCycleSweepKernels host = {NULL, KCycleSmootherZero, KCycleSmootherSweepsOf, NULL, Correct};
 
   PetscFunctionBegin;
   if (sweeps->its) SumRight(s, b);
-  for (PetscInt i = 0; i < sweeps->its; i++) {
-    for (int k = 0; k < n; k++) {
-      one[k].zeroguess = (PetscBool)(sweeps->zeroguess && !i && !k);
-      PetscCall(SweepAndCorrect(s, &one[k], b, x));
-    }
-  }
+  PetscCall(KCycleClustersSweeps(s, &host, sweeps, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

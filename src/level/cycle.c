@@ -1,34 +1,7 @@
 /*
   The kappa-cycle, Algorithm 3 of Avnat and Yavneh, On the Recursive Structure of Multigrid Cycles, on arrays.
-
-  In single precision levels have copies of operators and transfers, and arrays of their own. Operators are divided by
-  their largest diagonal entry, and the right side by its largest entry, so that numbers of any size fit: by powers of
-  two of that size, so that nothing is rounded, and any size near it gives the same numbers. The coarsest problem is
-  solved in double precision.
 */
-#include "subcycleimpl.h"
-#include "recordingimpl.h"
-
-struct _KCycleLevels {
-  MPI_Comm                comm;
-  PetscInt                nlevels;
-  const KCycleLevelParts *parts; /* of who made it */
-  KCycleLevelData        *level;
-  const KCycleKernels    *kernels;
-  const KCycleRun        *run;     /* that is going on, */
-  PetscBool               stopped; /* until its test said stop */
-  PetscBool               watched; /* its steps are logged or timed, each by itself */
-  /* right side and solution of the coarsest level for its solver, where that cannot have the level's arrays; or NULL */
-  PetscScalar            *coarse[2];
-  PetscBool               inverse; /* the place has the inverse of the coarsest operator, and needs no solver */
-  /* of levels with numbers of their own: */
-  PetscReal               divisor; /* of operators, else 1 */
-  PetscReal               size;    /* of the right side of the run, or of the one before */
-  KCycleRecordings       *tapes;   /* of cycles, where the place records them; or NULL */
-  KCycleSubcycles        *bottoms; /* of cycles, where the place performs them by one kernel; or NULL */
-  PetscInt                ncosts;  /* of cycles that have run */
-  KCycleCost              cost[KC_COSTS];
-};
+#include "levels.h"
 
 /* Kernels on a device are timed there, with -log_view_gpu_time */
 static PetscErrorCode LogBegin(const KCycleLevels *levels, PetscLogEvent event)
@@ -49,26 +22,39 @@ static PetscErrorCode LogEnd(const KCycleLevels *levels, PetscLogEvent event)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Runs one step and logs it as a phase of a level, and as a row of its profile */
-#define KCycleLogged(levels, l, phase, row, call)                       \
-  do {                                                                  \
-    const KCycleLevelParts *parts_ = &(levels)->parts[l];               \
-                                                                        \
-    PetscCall(LogBegin(levels, parts_->event[phase]));                  \
-    PetscCall(KCycleProfileBegin(parts_->profile, parts_->traffic));    \
-    PetscCall(call);                                                    \
-    PetscCall(KCycleProfileEnd(parts_->profile, parts_->traffic, row)); \
-    PetscCall(LogEnd(levels, parts_->event[phase]));                    \
-  } while (0)
+/* What a step has moved; bytes: NOT_COUNTED, or those of a kernel */
+#define NOT_COUNTED (-1)
+static void Count(KCycleTraffic *traffic, KCyclePhase phase, PetscInt64 rounds, PetscInt64 bytes)
+{
+  if (bytes == NOT_COUNTED) return;
+  traffic->calls[phase]++;
+  traffic->bytes[phase] += bytes;
+  traffic->rounds += rounds;
+}
 
-/* The same of what is done beside the steps of a cycle, on the finest level */
-#define KC_PROFILED(levels, call)                                             \
-  do {                                                                        \
-    KCycleProfile *profile_ = (levels)->parts[(levels)->nlevels - 1].profile; \
-                                                                              \
-    KCycleCall(KCycleProfileBegin(profile_, NULL));                           \
-    KCycleCall(call);                                                         \
-    KCycleCall(KCycleProfileEnd(profile_, NULL, KCYCLE_ROW_OTHER));           \
+/* The phase of a level that a row of its profile belongs to */
+static KCyclePhase PhaseOf(KCycleRow row)
+{
+  return row == KCYCLE_ROW_RESIDUAL      ? KCYCLE_RESIDUAL
+         : row == KCYCLE_ROW_RESTRICT    ? KCYCLE_RESTRICT
+         : row == KCYCLE_ROW_INTERPOLATE ? KCYCLE_INTERPOLATE
+                                         : KCYCLE_SMOOTH;
+}
+
+/* Runs one step and logs it as a phase of a level, and as a row of its profile. bytes: that it moves, which are
+   computed if they are counted */
+#define KCycleLogged(levels, l, row, bytes, call)                                        \
+  do {                                                                                   \
+    const KCycleLevelParts *parts_  = &(levels)->parts[l];                               \
+    const KCyclePhase       phase_  = PhaseOf(row);                                      \
+    const PetscInt64        before_ = KCycleRounds;                                      \
+                                                                                         \
+    PetscCall(LogBegin(levels, parts_->event[phase_]));                                  \
+    PetscCall(KCycleProfileBegin(parts_->profile, parts_->traffic));                     \
+    PetscCall(call);                                                                     \
+    if ((levels)->counts) Count(parts_->traffic, phase_, KCycleRounds - before_, bytes); \
+    PetscCall(KCycleProfileEnd(parts_->profile, parts_->traffic, row));                  \
+    PetscCall(LogEnd(levels, parts_->event[phase_]));                                    \
   } while (0)
 
 /* sum: of the squares of the finest level's residual */
@@ -106,7 +92,7 @@ static PetscInt Unwritten(const KCycleLevels *levels, PetscInt l, PetscBool zero
 {
   const KCycleLevelData *level  = &levels->level[l];
   const int              which  = levels->run->visit.transpose ? 1 : 0;
-  const PetscBool        tested = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
+  const PetscBool        tested = KCycleLevelIsTested(levels, l);
 
   if (!zeroguess || tested) return 0;
   return KCycleSmootherUnwritten(level->ghosted ? level->ghosted->smoother : level->smoother, which,
@@ -115,7 +101,7 @@ static PetscInt Unwritten(const KCycleLevels *levels, PetscInt l, PetscBool zero
 
 /* Do sweeps run in one pass with the transfers? The smoother can do so, a place that has tiles does so where they are,
    and with ghost points or tiles no residual is left for a test */
-static PetscBool IsFused(const KCycleLevels *levels, PetscInt l, int which, PetscBool tested)
+PetscBool KCycleLevelsAreFused(const KCycleLevels *levels, PetscInt l, int which, PetscBool tested)
 {
   const KCycleLevelData *level = &levels->level[l];
 
@@ -132,7 +118,7 @@ static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, const KCycleVisit *
   const KCycleLevelData  *level   = &levels->level[l];
   const KCycleLevelParts *parts   = &levels->parts[l];
   const int               which   = levels->run->visit.transpose ? 1 : 0;
-  const PetscBool         tested  = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
+  const PetscBool         tested  = KCycleLevelIsTested(levels, l);
   const KCycleStart       start   = {level->tr, level->starter ? &level->starter->cubic : NULL, level[-1].x};
   const KCycleSweeps      sweeps  = {parts->its[which],
                                      visit->zeroguess,
@@ -143,21 +129,24 @@ static PetscErrorCode Down(KCycleLevels *levels, PetscInt l, const KCycleVisit *
   PetscReal               sum     = 0;
 
   PetscFunctionBegin;
-  if (IsFused(levels, l, which, tested)) {
-    KCycleLogged(levels, l, KCYCLE_SMOOTH, visit->starts ? KCYCLE_ROW_START : KCYCLE_ROW_DOWN,
+  if (KCycleLevelsAreFused(levels, l, which, tested)) {
+    KCycleLogged(levels, l, visit->starts ? KCYCLE_ROW_START : KCYCLE_ROW_DOWN,
+                 KCycleBytesSweeps(level, which, &sweeps, PETSC_TRUE) + KCycleBytesVectors(level - 1, 2),
                  (*kernels->smoothrestrict)(level, which, &sweeps, tested ? &sum : NULL));
     if (tested) KC_PROFILED(levels, Test(levels, sum));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  KCycleLogged(levels, l, KCYCLE_SMOOTH, KCYCLE_ROW_SMOOTH, (*kernels->smooth)(level, which, &sweeps));
-  KCycleLogged(levels, l, KCYCLE_RESIDUAL, KCYCLE_ROW_RESIDUAL, (*kernels->residual)(level));
+  KCycleLogged(levels, l, KCYCLE_ROW_SMOOTH, KCycleBytesSweeps(level, which, &sweeps, PETSC_FALSE),
+               (*kernels->smooth)(level, which, &sweeps));
+  KCycleLogged(levels, l, KCYCLE_ROW_RESIDUAL, KCycleBytesResidual(level), (*kernels->residual)(level));
   if (tested) {
-    PetscCall(KCycleRecordingCut(levels->tapes, KCYCLE_BEHIND_TEST, NULL));
+    PetscCall(KCycleRecordingCut(levels->recordings, KCYCLE_BEHIND_TEST, NULL));
     KC_PROFILED(levels, TestResidual(levels));
-    PetscCall(levels->stopped ? KCycleRecordingDrop(levels->tapes) : KCycleRecordingResume(levels->tapes));
+    PetscCall(levels->stopped ? KCycleRecordingDrop(levels->recordings) : KCycleRecordingResume(levels->recordings));
   }
   if (levels->stopped) PetscFunctionReturn(PETSC_SUCCESS);
-  KCycleLogged(levels, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT, (*kernels->restriction)(level, level->r));
+  KCycleLogged(levels, l, KCYCLE_ROW_RESTRICT, KCycleBytesVectors(level, 1) + KCycleBytesVectors(level - 1, 2),
+               (*kernels->restriction)(level, level->r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,13 +163,18 @@ static PetscErrorCode Up(KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
 
   PetscFunctionBegin;
   if (parts->factor != 1)
-    KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->scale)(level, parts->factor));
-  if (IsFused(levels, l, which, PETSC_FALSE)) {
-    KCycleLogged(levels, l, KCYCLE_SMOOTH, KCYCLE_ROW_UP, (*kernels->interpolatesmooth)(level, which, &sweeps));
+    KCycleLogged(levels, l, KCYCLE_ROW_INTERPOLATE, KCycleBytesVectors(level - 1, 2),
+                 (*kernels->scale)(level, parts->factor));
+  if (KCycleLevelsAreFused(levels, l, which, PETSC_FALSE)) {
+    KCycleLogged(levels, l, KCYCLE_ROW_UP,
+                 KCycleBytesSweeps(level, which, &sweeps, PETSC_TRUE) + KCycleBytesVectors(level - 1, 1),
+                 (*kernels->interpolatesmooth)(level, which, &sweeps));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->interpolate)(level, PETSC_TRUE));
-  KCycleLogged(levels, l, KCYCLE_SMOOTH, KCYCLE_ROW_SMOOTH, (*kernels->smooth)(level, which, &sweeps));
+  KCycleLogged(levels, l, KCYCLE_ROW_INTERPOLATE, KCycleBytesVectors(level, 2) + KCycleBytesVectors(level - 1, 1),
+               (*kernels->interpolate)(level, PETSC_TRUE));
+  KCycleLogged(levels, l, KCYCLE_ROW_SMOOTH, KCycleBytesSweeps(level, which, &sweeps, PETSC_FALSE),
+               (*kernels->smooth)(level, which, &sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,11 +214,11 @@ static PetscErrorCode Coarsest(KCycleLevels *levels, PetscInt kappa, PetscBool z
   if (!zeroguess && !levels->run->continues) return PETSC_SUCCESS;
   KCycleTimerStart(timer);
   if (event) KCycleCall(PetscLogEventBegin(event, 0, 0, 0, 0));
-  if (!levels->inverse) KCycleCall(KCycleRecordingCut(levels->tapes, KCYCLE_BEHIND_COARSEST, &visit));
+  if (!levels->inverse) KCycleCall(KCycleRecordingCut(levels->recordings, KCYCLE_BEHIND_COARSEST, &visit));
   KCycleCall(KCycleProfileBegin(levels->parts[0].profile, NULL));
   KCycleCall(SolveCoarsest(levels, &visit));
   KCycleCall(KCycleProfileEnd(levels->parts[0].profile, NULL, KCYCLE_ROW_COARSE));
-  if (!levels->inverse) KCycleCall(KCycleRecordingResume(levels->tapes));
+  if (!levels->inverse) KCycleCall(KCycleRecordingResume(levels->recordings));
   if (event) KCycleCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   KCycleCall(Pause(levels, 0));
   KCycleTimerKeep(timer, zeroguess);
@@ -278,11 +272,11 @@ static PetscErrorCode Restrict(KCycleLevels *levels, PetscInt l, PetscBool resid
 
   PetscFunctionBegin;
   if (given)
-    KCycleLogged(levels, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT,
+    KCycleLogged(levels, l, KCYCLE_ROW_RESTRICT, NOT_COUNTED,
                  (*kernels->take)(level - 1, given, levels->size, level[-1].b));
   else {
-    if (residual) KCycleLogged(levels, l, KCYCLE_RESIDUAL, KCYCLE_ROW_RESIDUAL, (*kernels->residual)(level));
-    KCycleLogged(levels, l, KCYCLE_RESTRICT, KCYCLE_ROW_RESTRICT,
+    if (residual) KCycleLogged(levels, l, KCYCLE_ROW_RESIDUAL, KCycleBytesResidual(level), (*kernels->residual)(level));
+    KCycleLogged(levels, l, KCYCLE_ROW_RESTRICT, KCycleBytesVectors(level, 1) + KCycleBytesVectors(level - 1, 2),
                  (*kernels->restriction)(level, residual ? level->r : level->b));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -295,9 +289,9 @@ static PetscErrorCode Interpolate(KCycleLevels *levels, PetscInt l, PetscBool ad
   const KCycleLevelData *level   = &levels->level[l];
 
   PetscFunctionBegin;
-  if (kernels->start && !add)
-    KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->start)(level));
-  else KCycleLogged(levels, l, KCYCLE_INTERPOLATE, KCYCLE_ROW_INTERPOLATE, (*kernels->interpolate)(level, add));
+  KCycleLogged(levels, l, KCYCLE_ROW_INTERPOLATE,
+               KCycleBytesVectors(level, add ? 2 : 1) + KCycleBytesVectors(level - 1, 1),
+               kernels->start && !add ? (*kernels->start)(level) : (*kernels->interpolate)(level, add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -306,10 +300,10 @@ static PetscErrorCode Interpolate(KCycleLevels *levels, PetscInt l, PetscBool ad
 static PetscBool PassStarts(const KCycleLevels *levels, PetscInt l)
 {
   const KCycleLevelData *level  = &levels->level[l];
-  const PetscBool        tested = (PetscBool)(levels->run->test && l == levels->nlevels - 1);
+  const PetscBool        tested = KCycleLevelIsTested(levels, l);
 
   return (PetscBool)(levels->kernels->start && !level->ghosted && level->smoother[0]->starts &&
-                     IsFused(levels, l, 0, tested) && !KCycleBoxTalks(level->tr->coarse) &&
+                     KCycleLevelsAreFused(levels, l, 0, tested) && !KCycleBoxTalks(level->tr->coarse) &&
                      !(level->starter && level->starter->sf));
 }
 
@@ -370,39 +364,39 @@ static PetscErrorCode Steps(KCycleLevels *levels, PetscInt l, const KCycleVisit 
   return PETSC_SUCCESS;
 }
 
-/* Visits of level l, by one kernel if they are a bottom */
+/* Visits of level l, by one kernel if they are a coarse sub-cycle */
 static PetscErrorCode Below(KCycleLevels *levels, PetscInt l, const KCycleVisit *visit)
 {
-  KCycleSubcycle *bottom = levels->watched ? NULL : KCycleSubcycleFind(levels->bottoms, l, visit);
+  KCycleSubcycle *subcycle = levels->watched ? NULL : KCycleSubcycleFind(levels->subcycles, l, visit);
 
-  if (bottom && !bottom->tried) {
+  if (subcycle && !subcycle->tried) {
     PetscErrorCode ierr;
 
-    KCycleCall(KCycleSubcycleBegin(levels->bottoms, l, bottom));
+    KCycleCall(KCycleSubcycleBegin(levels->subcycles, l, subcycle));
     ierr = Steps(levels, l, visit);
-    KCycleCall(KCycleSubcycleEnd(levels->bottoms, l, (PetscBool)(ierr != PETSC_SUCCESS)));
+    KCycleCall(KCycleSubcycleEnd(levels->subcycles, l, (PetscBool)(ierr != PETSC_SUCCESS)));
     KCycleCall(ierr);
   }
-  if (bottom && bottom->program) KCycleCall(KCycleSubcycleRun(levels->bottoms, levels->level, l, bottom));
+  if (subcycle && subcycle->program) KCycleCall(KCycleSubcycleRun(levels->subcycles, levels->level, l, subcycle));
   else KCycleCall(Steps(levels, l, visit));
   return PETSC_SUCCESS;
 }
 
-/* What has been recorded of a cycle, and between its parts what the host does */
-static PetscErrorCode Play(KCycleLevels *levels, const KCycleRecording *tape)
+/* What has been recorded of a cycle, and between its segments what the host does */
+static PetscErrorCode Replay(KCycleLevels *levels, const KCycleRecording *recording)
 {
-  for (PetscInt i = 0; i < tape->nparts && !levels->stopped; i++) {
-    const KCycleRecordingSegment *part = &tape->part[i];
+  for (PetscInt i = 0; i < recording->nsegments && !levels->stopped; i++) {
+    const KCycleRecordingSegment *segment = &recording->segment[i];
 
-    KCycleCall(KCycleRecordingReplay(levels->tapes, part));
-    if (part->behind == KCYCLE_BEHIND_COARSEST) KCycleCall(SolveCoarsest(levels, &part->visit));
-    else if (part->behind == KCYCLE_BEHIND_TEST) KCycleCall(TestResidual(levels));
+    KCycleCall(KCycleRecordingReplay(levels->recordings, segment));
+    if (segment->behind == KCYCLE_BEHIND_COARSEST) KCycleCall(SolveCoarsest(levels, &segment->visit));
+    else if (segment->behind == KCYCLE_BEHIND_TEST) KCycleCall(TestResidual(levels));
   }
   return PETSC_SUCCESS;
 }
 
 /* Keeps what the last cycle with this kappa came to: kernels, and calls that have launched them */
-static void Count(KCycleLevels *levels, const KCycleVisit *visit, PetscInt64 kernels, PetscInt64 calls)
+static void KeepCost(KCycleLevels *levels, const KCycleVisit *visit, PetscInt64 kernels, PetscInt64 calls)
 {
   PetscInt i = 0;
 
@@ -415,20 +409,20 @@ static void Count(KCycleLevels *levels, const KCycleVisit *visit, PetscInt64 ker
   levels->cost[i].calls   = calls;
 }
 
-static PetscErrorCode Record(KCycleLevels *levels, KCycleRecording *tape, const KCycleVisit *visit)
+static PetscErrorCode Record(KCycleLevels *levels, KCycleRecording *recording, const KCycleVisit *visit)
 {
-  KCycleCall(KCycleRecordingBegin(levels->tapes, tape));
+  KCycleCall(KCycleRecordingBegin(levels->recordings, recording));
   KCycleCall(Below(levels, levels->nlevels - 1, visit));
-  KCycleCall(KCycleRecordingEnd(levels->tapes));
+  KCycleCall(KCycleRecordingEnd(levels->recordings));
   return PETSC_SUCCESS;
 }
 
 /* One that is recorded. An error ends that, too: streams are as before */
-static PetscErrorCode Recorded(KCycleLevels *levels, KCycleRecording *tape, const KCycleVisit *visit)
+static PetscErrorCode Recorded(KCycleLevels *levels, KCycleRecording *recording, const KCycleVisit *visit)
 {
-  const PetscErrorCode ierr = Record(levels, tape, visit);
+  const PetscErrorCode ierr = Record(levels, recording, visit);
 
-  if (ierr) KCycleCall(KCycleRecordingDrop(levels->tapes));
+  if (ierr) KCycleCall(KCycleRecordingDrop(levels->recordings));
   return ierr;
 }
 
@@ -438,397 +432,44 @@ static PetscErrorCode Recorded(KCycleLevels *levels, KCycleRecording *tape, cons
 */
 static PetscErrorCode OneCycle(KCycleLevels *levels, const KCycleVisit *visit)
 {
-  const KCycleLevelParts  *parts  = &levels->parts[levels->nlevels - 1];
-  const KCycleLevelData   *finest = &levels->level[levels->nlevels - 1];
-  const KCycleRecordingKey key    = {*visit, (PetscBool)(levels->run->test != NULL), finest->b, finest->x};
-  const PetscInt64         before = levels->kernels->launches ? (*levels->kernels->launches)() : 0;
-  KCycleRecording         *tape   = NULL;
-  PetscBool                again  = PETSC_FALSE;
+  const KCycleLevelParts  *parts     = &levels->parts[levels->nlevels - 1];
+  const KCycleLevelData   *finest    = &levels->level[levels->nlevels - 1];
+  const KCycleRecordingKey key       = {*visit, (PetscBool)(levels->run->test != NULL), finest->b, finest->x};
+  const PetscInt64         before    = levels->kernels->launches ? (*levels->kernels->launches)() : 0;
+  KCycleRecording         *recording = NULL;
+  PetscBool                again     = PETSC_FALSE;
   PetscErrorCode           ierr;
 
   levels->watched = (PetscBool)(parts->event[KCYCLE_SMOOTH] || parts->timer->seconds[0]);
-  if (levels->tapes && levels->run->replays && !levels->watched)
-    KCycleCall(KCycleRecordingsFind(levels->tapes, &key, &tape, &again));
-  if (again && tape->done) {
-    KCycleCall(Play(levels, tape));
+  if (levels->recordings && levels->run->replays && !levels->watched)
+    KCycleCall(KCycleRecordingsFind(levels->recordings, &key, &recording, &again));
+  if (again && recording->done) {
+    KCycleCall(Replay(levels, recording));
     return PETSC_SUCCESS;
   }
-  ierr =
-      again && tape->ran && !tape->refused ? Recorded(levels, tape, visit) : Below(levels, levels->nlevels - 1, visit);
+  ierr = again && recording->ran && !recording->refused ? Recorded(levels, recording, visit)
+                                                        : Below(levels, levels->nlevels - 1, visit);
   KCycleCall(ierr);
-  if (tape && !levels->stopped) tape->ran = PETSC_TRUE;
+  if (recording && !levels->stopped) recording->ran = PETSC_TRUE;
   if (levels->kernels->launches && !levels->stopped) {
     const PetscInt64 kernels = (*levels->kernels->launches)() - before;
 
-    Count(levels, visit, kernels, again && tape->done ? kernels - tape->kernels + tape->nparts : kernels);
+    KeepCost(levels, visit, kernels,
+          again && recording->done ? kernels - recording->kernels + recording->nsegments : kernels);
   }
   return PETSC_SUCCESS;
 }
 
-static PetscErrorCode Cycles(KCycleLevels *levels)
+PetscErrorCode KCycleLevelsCycle(KCycleLevels *levels)
 {
   KCycleVisit    visit  = levels->run->visit;
   const PetscInt cycles = visit.full ? 1 : visit.cycles;
 
   visit.cycles = 1;
   for (PetscInt i = 0; i < cycles && !levels->stopped; i++) {
-    KCycleCall(KCycleSubcyclesMakeMatrices(levels->bottoms, levels->level));
+    KCycleCall(KCycleSubcyclesMakeMatrices(levels->subcycles, levels->level));
     KCycleCall(OneCycle(levels, &visit));
     visit.zeroguess = PETSC_FALSE;
   }
   return PETSC_SUCCESS;
 }
-
-#if defined(KCYCLE_SINGLE)
-
-/* A power of two of about this size, whose inverse is a number */
-static PetscReal PowerOfTwo(PetscReal size)
-{
-  return PetscPowReal(2, PetscMax(-1000, PetscMin(1000, PetscFloorReal(PetscLog2Real(size)))));
-}
-
-/* The right side in units of its largest entry; false where that is zero, or no number: x is that then */
-static PetscErrorCode TakeRightSide(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x, PetscBool *any)
-{
-  const KCycleLevelData *finest = &levels->level[levels->nlevels - 1];
-  PetscReal              most[2], all[2];
-  PetscBool              bad;
-
-  PetscFunctionBegin;
-  PetscCall((*levels->kernels->largest)(finest, b, &most[0], &bad));
-  most[1] = bad ? 1 : 0;
-  PetscCallMPI(MPI_Allreduce(most, all, 2, MPIU_REAL, MPIU_MAX, levels->comm));
-  *any = (PetscBool)(all[0] > 0 && all[1] == 0);
-  if (!*any) {
-    PetscCall((*levels->kernels->fill)(finest, all[1] > 0 ? (PetscScalar)INFINITY : (PetscScalar)0.0, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  levels->size = PowerOfTwo(all[0]);
-  PetscCall((*levels->kernels->take)(finest, b, levels->size, finest->b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Do the passes of the finest level convert b and x? There is one going down, and one going up */
-static PetscBool Converts(const KCycleLevels *levels)
-{
-  const KCycleVisit     *visit  = &levels->run->visit;
-  const KCycleLevelData *finest = &levels->level[levels->nlevels - 1];
-  PetscBool              all    = (PetscBool)(finest->vectors && !visit->full && visit->cycles == 1);
-
-  for (int i = 0; i < 2 && all; i++) {
-    const KCycleSmoother *s = finest->ghosted ? finest->ghosted->smoother[i] : finest->smoother[i];
-
-    all =
-        (PetscBool)(s->inparts && !KCycleBoxTalks(s->st->box) && IsFused(levels, levels->nlevels - 1, i, PETSC_FALSE));
-  }
-  return all;
-}
-
-/* The largest entry of the right side, that is no NaN, over all processes */
-static PetscErrorCode Largest(const KCycleLevels *levels, const KCycleVectors *v, PetscReal *largest)
-{
-  PetscReal most = 0;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < KC_MOST * KCycleThreadsMost(); i++) most = PetscMax(most, v->most[i]);
-  PetscCallMPI(MPI_Allreduce(&most, largest, 1, MPIU_REAL, MPIU_MAX, levels->comm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* In units of a right side before. Where this one is of quite another size, once more in units of it */
-static PetscErrorCode CyclesInUnits(KCycleLevels *levels, KCycleVectors *v)
-{
-  const PetscReal far = 1e12; /* the numbers of single precision go from 1e-38 to 1e38 */
-  PetscReal       largest, size;
-
-  do {
-    size     = levels->size;
-    v->scale = 1 / size;
-    v->back  = size / levels->divisor;
-    v->limit = PetscMin(size, 1e290) * 1e18;
-    KCycleCall(PetscArrayzero(v->most, KC_MOST * KCycleThreadsMost()));
-    KCycleCall(Cycles(levels));
-    KCycleCall(Largest(levels, v, &largest));
-    if (largest > 0 && largest <= PETSC_MAX_REAL) levels->size = PowerOfTwo(largest);
-  } while (levels->size > far * size || size > far * levels->size);
-  return PETSC_SUCCESS;
-}
-
-/* The caller's arrays are known until all is done, or an error has ended it */
-static PetscErrorCode RunConverting(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x)
-{
-  KCycleVectors *v = levels->level[levels->nlevels - 1].vectors;
-  PetscErrorCode ierr;
-
-  v->from = b;
-  v->to   = x;
-  ierr    = CyclesInUnits(levels, v);
-  v->from = NULL;
-  v->to   = NULL;
-  KCycleCall(ierr);
-  return PETSC_SUCCESS;
-}
-
-/* Right sides and residuals of levels on the host get memory when a run of their kind is the first one: passes that
-   convert take the finest right side from the caller, and fused levels have their residuals in the cache */
-static PetscErrorCode MakeArrays(KCycleLevels *levels)
-{
-  const KCycleVisit *visit = &levels->run->visit;
-  const int          which = visit->transpose ? 1 : 0;
-
-  PetscFunctionBegin;
-  for (PetscInt l = 0; l < levels->nlevels && !levels->kernels->attach; l++) {
-    KCycleLevelData *level  = &levels->level[l];
-    const PetscBool  finest = (PetscBool)(l == levels->nlevels - 1);
-    const PetscBool  tested = (PetscBool)(levels->run->test && finest);
-    const PetscBool  residual =
-        (PetscBool)(l && (!IsFused(levels, l, which, tested) || (visit->full && visit->transpose)));
-    const PetscInt n = level->st->box->npoints;
-
-    if (!level->b && (!finest || !Converts(levels))) PetscCall(PetscMalloc1(n, &level->b));
-    if (!level->r && residual) PetscCall(PetscMalloc1(n, &level->r));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Here x counts as zero */
-static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const PetscScalar *b, PetscScalar *x)
-{
-  const KCycleLevelData *finest = &levels->level[levels->nlevels - 1];
-  PetscBool              any;
-
-  levels->run     = run;
-  levels->stopped = PETSC_FALSE;
-  KCycleCall(MakeArrays(levels));
-  if (Converts(levels)) {
-    KCycleCall(RunConverting(levels, b, x));
-    return PETSC_SUCCESS;
-  }
-  KC_PROFILED(levels, TakeRightSide(levels, b, x, &any));
-  if (!any) return PETSC_SUCCESS;
-  KCycleCall(Cycles(levels));
-  KC_PROFILED(levels, (*levels->kernels->give)(finest, finest->x, levels->size / levels->divisor, x));
-  return PETSC_SUCCESS;
-}
-
-#else
-
-static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const PetscScalar *b, PetscScalar *x)
-{
-  levels->run     = run;
-  levels->stopped = PETSC_FALSE;
-  for (PetscInt l = 0; l < levels->nlevels && !levels->kernels->attach; l++) {
-    levels->level[l].b = levels->parts[l].b;
-    levels->level[l].x = levels->parts[l].x;
-    levels->level[l].r = levels->parts[l].r;
-  }
-  levels->level[levels->nlevels - 1].b = (PetscScalar *)b;
-  levels->level[levels->nlevels - 1].x = x;
-  KCycleCall(Cycles(levels));
-  return PETSC_SUCCESS;
-}
-
-#endif
-
-static PetscErrorCode Destroy(KCycleLevels **levels)
-{
-  PetscFunctionBegin;
-  if (!*levels) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleRecordingsDestroy(&(*levels)->tapes));
-  PetscCall(KCycleSubcyclesDestroy(&(*levels)->bottoms));
-  for (PetscInt l = 0; l < (*levels)->nlevels && (*levels)->kernels->detach; l++)
-    PetscCall((*(*levels)->kernels->detach)(&(*levels)->level[l]));
-  for (PetscInt l = 0; l < (*levels)->nlevels; l++) {
-    if ((*levels)->level[l].ghosted) (*levels)->level[l].vectors = NULL; /* those of it */
-    PetscCall(KCycleGhostedDestroy(&(*levels)->level[l].ghosted));
-  }
-#if defined(KCYCLE_SINGLE)
-  for (PetscInt l = 0; l < (*levels)->nlevels; l++) {
-    KCycleLevelData *level = &(*levels)->level[l];
-
-    if (level->smoother[1] != level->smoother[0]) PetscCall(KCycleSmootherDestroy(&level->smoother[1]));
-    PetscCall(KCycleSmootherDestroy(&level->smoother[0]));
-    PetscCall(KCycleStencilSingleDestroy((KCycleStencil **)&level->st));
-    PetscCall(KCycleTransferSingleDestroy((KCycleTransfer **)&level->tr));
-    PetscCall(PetscFree(level->b));
-    PetscCall(PetscFree(level->x));
-    PetscCall(PetscFree(level->r));
-    if (!level->vectors) continue;
-    PetscCall(PetscFree(level->vectors->most));
-    PetscCall(PetscFree(level->vectors));
-  }
-#endif
-  PetscCall(PetscFree2((*levels)->coarse[0], (*levels)->coarse[1]));
-  PetscCall(PetscFree((*levels)->level));
-  PetscCall(PetscFree(*levels));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
-{
-  const KCycleLevelParts *parts = &levels->parts[l];
-  KCycleLevelData        *level = &levels->level[l];
-  const PetscBool         converts =
-      (PetscBool)(KC_PRECISION == KCYCLE_PRECISION_SINGLE && !levels->kernels->attach && l && l == levels->nlevels - 1);
-
-  PetscFunctionBegin;
-  level->traffic  = parts->traffic;
-  level->tiled    = parts->tiled;
-  level->overlaps = parts->overlaps;
-  level->starter  = parts->starter;
-#if defined(KCYCLE_SINGLE)
-  const PetscInt n = parts->st->box->npoints;
-
-  PetscCall(KCycleStencilSingleCreate(parts->st, levels->divisor, (KCycleStencil **)&level->st));
-  if (!levels->kernels->attach) PetscCall(PetscMalloc1(n, &level->x));
-  if (parts->tr) PetscCall(KCycleTransferSingleCreate(parts->tr, (KCycleTransfer **)&level->tr));
-  if (converts && !parts->ghosts) {
-    PetscCall(PetscNew(&level->vectors));
-    PetscCall(PetscMalloc1(KC_MOST * KCycleThreadsMost(), &level->vectors->most));
-  }
-  for (int i = 0; i < 2 && l; i++) {
-    if (i && parts->smoother[1] == parts->smoother[0]) level->smoother[1] = level->smoother[0];
-    else
-      PetscCall(KCycleSmootherCreateLike(parts->smoother[i], level->st, levels->divisor, level->vectors,
-                                         &level->smoother[i]));
-  }
-#else
-  level->st = parts->st;
-  level->tr = parts->tr;
-  for (int i = 0; i < 2; i++) level->smoother[i] = parts->smoother[i];
-#endif
-  if (!parts->ghosts) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleGhostedCreate(parts->ghosts, parts->smoother, levels->divisor, converts, &level->ghosted));
-  if (converts) level->vectors = &level->ghosted->vectors;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What the place needs besides */
-static PetscErrorCode AttachLevel(KCycleLevels *levels, PetscInt l)
-{
-  const PetscBool finest = (PetscBool)(l == levels->nlevels - 1),
-                  single = (PetscBool)(KC_PRECISION == KCYCLE_PRECISION_SINGLE);
-  const PetscInt n       = levels->level[l].st->box->npoints;
-
-  PetscFunctionBegin;
-  if (levels->kernels->attach)
-    PetscCall((*levels->kernels->attach)(&levels->level[l], (PetscBool)(single || !finest), finest));
-  if (!l && (single || levels->kernels->attach)) PetscCall(PetscMalloc2(n, &levels->coarse[0], n, &levels->coarse[1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Are operator and transfer of a level in the memory that its kernels work on, in numbers that they compute with? */
-static PetscErrorCode CheckLevel(const KCycleLevels *levels, PetscInt l)
-{
-  const KCycleLevelData  *level  = &levels->level[l];
-  const KCycleMemorySpace memory = levels->kernels->memory;
-
-  PetscFunctionBegin;
-  PetscCheck(KCycleStencilIsAt(level->st, memory) && (!level->tr || KCyclePoolIsAt(&level->tr->weights, memory)),
-             levels->comm, PETSC_ERR_PLIB,
-             "The kernels of the place \"%s\" do not reach the operator and the transfer of level %" PetscInt_FMT,
-             levels->kernels->name, l);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* scale: of the operator, its largest diagonal entry */
-static PetscErrorCode Create(MPI_Comm comm, KCycleMemorySpace place, PetscInt nlevels, const KCycleLevelParts parts[],
-                             PetscReal scale, KCycleLevels **levels)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscNew(levels));
-  (*levels)->comm    = comm;
-  (*levels)->nlevels = nlevels;
-  (*levels)->parts   = parts;
-  (*levels)->kernels = KCycleKernelsOf(place);
-  (*levels)->divisor = 1;
-  (*levels)->size    = 1;
-#if defined(KCYCLE_SINGLE)
-  (*levels)->divisor = PetscPowReal(2, PetscFloorReal(PetscLog2Real(scale))); /* numbers with few digits keep them */
-#else
-  (void)scale;
-#endif
-  PetscCall(PetscCalloc1(nlevels, &(*levels)->level));
-  for (PetscInt l = 0; l < nlevels; l++) {
-    PetscCall(CreateLevel(*levels, l));
-    PetscCall(CheckLevel(*levels, l));
-    PetscCall(AttachLevel(*levels, l));
-  }
-  if ((*levels)->kernels->record)
-    PetscCall(KCycleRecordingsCreate((*levels)->kernels, nlevels, parts, &(*levels)->tapes));
-  if ((*levels)->kernels->write)
-    PetscCall(KCycleSubcyclesCreate((*levels)->kernels, nlevels, parts, &(*levels)->bottoms));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The finest operator has new values; levels with numbers of their own keep the old ones */
-static PetscErrorCode Renew(KCycleLevels *levels)
-{
-  PetscFunctionBegin;
-  PetscCall(KCycleRecordingsForget(levels->tapes));
-  PetscCall(KCycleSubcyclesForget(levels->bottoms));
-  if (levels->kernels->renew) PetscCall((*levels->kernels->renew)(&levels->level[levels->nlevels - 1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TakeInverse(KCycleLevels *levels, const KCycleInverse *inverse)
-{
-  PetscFunctionBegin;
-  PetscCall((*levels->kernels->takeinverse)(&levels->level[0], inverse));
-  levels->inverse = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static void Sharing(const KCycleLevels *levels, KCycleSharing *sharing)
-{
-  const KCycleSubcycles *bottoms = levels->bottoms;
-
-  sharing->level    = bottoms->top;
-  sharing->unknowns = levels->parts[bottoms->top].st->box->npoints;
-  sharing->refused  = bottoms->refused;
-  sharing->products = bottoms->products;
-  sharing->matrices = bottoms->matrices;
-}
-
-static const char *Tiled(const KCycleLevels *levels, PetscInt l)
-{
-  return levels->kernels->tiled ? (*levels->kernels->tiled)(&levels->level[l]) : NULL;
-}
-
-/* Levels in tiles have kernels that one block cannot run, so that only coarser ones share one */
-static PetscErrorCode Share(KCycleLevels *levels, PetscInt unknowns, PetscInt few)
-{
-  PetscFunctionBegin;
-  for (PetscInt l = levels->nlevels - 1; l > 0; l--) {
-    if (Tiled(levels, l)) unknowns = PetscMin(unknowns, levels->parts[l].st->box->npoints);
-  }
-  PetscCall(KCycleRecordingsForget(levels->tapes));
-  PetscCall(KCycleSubcyclesSetTop(levels->bottoms, levels->inverse ? unknowns : 0, few));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscInt Costs(const KCycleLevels *levels, const KCycleCost **cost)
-{
-  *cost = levels->cost;
-  return levels->ncosts;
-}
-
-#if defined(KCYCLE_SINGLE)
-const KCycleEngine KCycleEngine_Single = {
-    .name    = "single",
-    .borrows = PETSC_FALSE,
-#else
-const KCycleEngine KCycleEngine_Double = {
-    .name    = "double",
-    .borrows = PETSC_TRUE,
-#endif
-    .create      = Create,
-    .run         = Run,
-    .renew       = Renew,
-    .destroy     = Destroy,
-    .takeinverse = TakeInverse,
-    .share       = Share,
-    .sharing     = Sharing,
-    .tiled       = Tiled,
-    .costs       = Costs,
-};

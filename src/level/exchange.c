@@ -3,14 +3,6 @@
 */
 #include <petsckcycle/private/boximpl.h>
 
-#if defined(KCYCLE_SINGLE)
-  #define NUMBER MPI_FLOAT
-  #define SUM    MPI_SUM
-#else
-  #define NUMBER MPIU_SCALAR
-  #define SUM    MPIU_SUM
-#endif
-
 /* In debugging builds what an exchange fills is spoilt first, so that reading what was not exchanged is seen */
 static PetscErrorCode SpoilHalo(const KCycleBox *box, KCScalar *halo)
 {
@@ -30,14 +22,15 @@ PetscErrorCode KCycleBoxExchangeBegin(const KCycleBox *box, PetscBool corners, c
   if (!KCycleBoxTalks(box)) PetscFunctionReturn(PETSC_SUCCESS);
   KCycleRounds++;
   if (PetscDefined(USE_DEBUG)) PetscCall(SpoilHalo(box, halo));
-  PetscCall(PetscSFBcastBegin(KCycleBoxGetSF(box, corners), NUMBER, x, halo, MPI_REPLACE));
+  PetscCall(PetscSFBcastBegin(KCycleBoxGetSF(box, corners), KC_MPI_NUMBER, x, halo, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KCycleBoxExchangeEnd(const KCycleBox *box, PetscBool corners, const KCScalar *x, KCScalar *halo)
 {
   PetscFunctionBegin;
-  if (KCycleBoxTalks(box)) PetscCall(PetscSFBcastEnd(KCycleBoxGetSF(box, corners), NUMBER, x, halo, MPI_REPLACE));
+  if (KCycleBoxTalks(box))
+    PetscCall(PetscSFBcastEnd(KCycleBoxGetSF(box, corners), KC_MPI_NUMBER, x, halo, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,8 +58,8 @@ PetscErrorCode KCycleBoxReduce(const KCycleBox *box, const KCScalar *halo, KCSca
   PetscCall(PetscSFGetGraph(sf, NULL, &n, &leaf, &root));
   for (PetscInt i = 0; i < n; i++) x[root[i].index] += halo[leaf ? leaf[i] : i];
 #else
-  PetscCall(PetscSFReduceBegin(sf, NUMBER, halo, x, SUM));
-  PetscCall(PetscSFReduceEnd(sf, NUMBER, halo, x, SUM));
+  PetscCall(PetscSFReduceBegin(sf, KC_MPI_NUMBER, halo, x, KC_MPI_SUM));
+  PetscCall(PetscSFReduceEnd(sf, KC_MPI_NUMBER, halo, x, KC_MPI_SUM));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

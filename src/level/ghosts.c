@@ -4,12 +4,6 @@
 */
 #include <petsckcycle/private/memoryimpl.h>
 
-#if defined(KCYCLE_SINGLE)
-  #define NUMBER MPI_FLOAT
-#else
-  #define NUMBER MPIU_SCALAR
-#endif
-
 /* Between an array of the points that a process owns and one of those of the coarser grid */
 static void CopyCoarse(const KCycleGhosts *g, const KCycleBox *all, PetscBool in, KCScalar *owned, KCScalar *grid)
 {
@@ -47,7 +41,7 @@ static PetscErrorCode FetchBegin(const KCycleLevelData *level)
 
   PetscFunctionBegin;
   if (v->from) PetscCall(PetscSFBcastBegin(v->ghosts->fine, MPIU_SCALAR, v->from, v->others, MPI_REPLACE));
-  else PetscCall(PetscSFBcastBegin(v->ghosts->fine, NUMBER, level->b, v->b, MPI_REPLACE));
+  else PetscCall(PetscSFBcastBegin(v->ghosts->fine, KC_MPI_NUMBER, level->b, v->b, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,7 +51,7 @@ static PetscErrorCode FetchEnd(const KCycleLevelData *level)
 
   PetscFunctionBegin;
   if (v->from) PetscCall(PetscSFBcastEnd(v->ghosts->fine, MPIU_SCALAR, v->from, v->others, MPI_REPLACE));
-  else PetscCall(PetscSFBcastEnd(v->ghosts->fine, NUMBER, level->b, v->b, MPI_REPLACE));
+  else PetscCall(PetscSFBcastEnd(v->ghosts->fine, KC_MPI_NUMBER, level->b, v->b, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -72,10 +66,10 @@ PetscErrorCode KCycleGhostedSmoothRestrict(const KCycleLevelData *level, int whi
   PetscFunctionBegin;
   KCycleRounds++;
   PetscCall(FetchBegin(level));
-  if (!sweeps->zeroguess) PetscCall(PetscSFBcastBegin(sf, NUMBER, level->x, v->x, MPI_REPLACE));
+  if (!sweeps->zeroguess) PetscCall(PetscSFBcastBegin(sf, KC_MPI_NUMBER, level->x, v->x, MPI_REPLACE));
   PetscCall(PetscArrayzero(g->coarseb, g->tr->coarse->npoints));
   PetscCall(FetchEnd(level));
-  if (!sweeps->zeroguess) PetscCall(PetscSFBcastEnd(sf, NUMBER, level->x, v->x, MPI_REPLACE));
+  if (!sweeps->zeroguess) PetscCall(PetscSFBcastEnd(sf, KC_MPI_NUMBER, level->x, v->x, MPI_REPLACE));
   if (!s->inparts) {
     CopyAll(g, PETSC_TRUE, level->b, v->b, g->b);
     if (!sweeps->zeroguess) CopyAll(g, PETSC_TRUE, level->x, v->x, g->x);
@@ -98,13 +92,13 @@ PetscErrorCode KCycleGhostedInterpolateSmooth(const KCycleLevelData *level, int 
 
   PetscFunctionBegin;
   KCycleRounds++;
-  PetscCall(PetscSFBcastBegin(coarse, NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
+  PetscCall(PetscSFBcastBegin(coarse, KC_MPI_NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
   if (!g->holds) PetscCall(FetchBegin(level));
-  if (!sweeps->unwritten) PetscCall(PetscSFBcastBegin(sf, NUMBER, level->x, v->x, MPI_REPLACE));
+  if (!sweeps->unwritten) PetscCall(PetscSFBcastBegin(sf, KC_MPI_NUMBER, level->x, v->x, MPI_REPLACE));
   CopyCoarse(v->ghosts, g->tr->coarse, PETSC_TRUE, level[-1].x, g->coarsex);
-  PetscCall(PetscSFBcastEnd(coarse, NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(coarse, KC_MPI_NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
   if (!g->holds) PetscCall(FetchEnd(level));
-  if (!sweeps->unwritten) PetscCall(PetscSFBcastEnd(sf, NUMBER, level->x, v->x, MPI_REPLACE));
+  if (!sweeps->unwritten) PetscCall(PetscSFBcastEnd(sf, KC_MPI_NUMBER, level->x, v->x, MPI_REPLACE));
   if (!s->inparts) {
     CopyAll(g, PETSC_TRUE, level->b, v->b, g->b);
     if (!sweeps->unwritten) CopyAll(g, PETSC_TRUE, level->x, v->x, g->x);
@@ -142,10 +136,7 @@ PetscErrorCode KCycleGhostedCreate(const KCycleGhosts *ghosts, KCycleSmoother *c
   nc     = g->tr->coarse->npoints;
   PetscCall(PetscCalloc2(others, &v->b, others, &v->x));
   if (converts) PetscCall(PetscMalloc2(others, &v->others, KC_MOST * KCycleThreadsMost(), &v->most));
-  for (int i = 0; i < 2; i++) {
-    if (i && smoother[1] == smoother[0]) g->smoother[1] = g->smoother[0];
-    else PetscCall(KCycleSmootherCreateLike(smoother[i], g->st, divisor, v, &g->smoother[i]));
-  }
+  PetscCall(KCycleSmoothersCreateLike(smoother, g->st, divisor, v, g->smoother));
   PetscCall(PetscCalloc2(nc, &g->coarseb, nc, &g->coarsex));
   if (!g->smoother[0]->inparts || !g->smoother[1]->inparts) PetscCall(PetscCalloc2(n, &g->b, n, &g->x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -157,8 +148,7 @@ PetscErrorCode KCycleGhostedDestroy(KCycleGhosted **ghosted)
 
   PetscFunctionBegin;
   if (!g) PetscFunctionReturn(PETSC_SUCCESS);
-  if (g->smoother[1] != g->smoother[0]) PetscCall(KCycleSmootherDestroy(&g->smoother[1]));
-  PetscCall(KCycleSmootherDestroy(&g->smoother[0]));
+  PetscCall(KCycleSmoothersDestroy(g->smoother));
 #if defined(KCYCLE_SINGLE)
   PetscCall(KCycleStencilSingleDestroy((KCycleStencil **)&g->st));
   PetscCall(KCycleTransferSingleDestroy((KCycleTransfer **)&g->tr));

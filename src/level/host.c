@@ -162,7 +162,7 @@ static PetscErrorCode Send(const KCycleLevelData *level, const PetscScalar *x, K
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const KCycleKernels KCycleKernels_Host = {
+static const KCycleKernels Host = {
     .name              = "host",
     .memory            = KCYCLE_MEMORY_HOST,
     .smooth            = Smooth,
@@ -181,3 +181,11 @@ const KCycleKernels KCycleKernels_Host = {
     .bring             = Give,
     .send              = Send,
 };
+
+const KCycleKernels *KCycleKernelsOf(KCycleMemorySpace memory)
+{
+#if defined(KCYCLE_HAVE_CUDA)
+  if (memory == KCYCLE_MEMORY_DEVICE) return &KCycleKernels_Device;
+#endif
+  return memory == KCYCLE_MEMORY_DEVICE ? NULL : &Host;
+}

@@ -21,9 +21,6 @@
 */
 #include <petsckcycle/private/vectorsimpl.h>
 
-/* Bytes of a second-level cache that a strip may take */
-#define KCYCLE_CACHE 400000
-
 /* A residual line goes to the coarse grid at once */
 static void RestrictPlane(const KCyclePass *pass, PetscInt t, PetscInt low, PetscInt high)
 {
@@ -97,13 +94,6 @@ void KCyclePassLines(const KCyclePass *pass, PetscInt i, PetscInt *low, PetscInt
   *high = PetscMin(*high, m - PetscMax(0, pad[1][1] - margin));
 }
 
-PetscErrorCode KCyclePassExchange(const KCyclePass *pass)
-{
-  PetscFunctionBegin;
-  PetscCall(KCycleBoxExchange(pass->st->box, (PetscBool)(pass->st->shape.box != 0), pass->x, pass->st->halo));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
   Lines of a strip so that what all steps work on stays in a second-level cache: of x and b, a plane for each step and
   two more. Not where a step relaxes lines of a plane one after the other, or works on one plane at a time
@@ -114,8 +104,9 @@ static PetscInt LinesOfStrip(const KCyclePass *pass)
   const PetscInt64 bytes = 2 * (pass->nsteps + 2) * (PetscInt64)box->n[0] * (PetscInt64)sizeof(KCScalar);
   const PetscInt   m     = KCycleLinesOfPlane(box);
 
-  return pass->smoother->strips && !pass->st->shape.flat ? PetscMin(m, PetscMax((PetscInt)(KCYCLE_CACHE / bytes), 4))
-                                                         : m;
+  return pass->smoother->strips && !pass->st->shape.flat
+             ? PetscMin(m, PetscMax((PetscInt)(KCYCLE_STRIP_BYTES / bytes), 4))
+             : m;
 }
 
 static void OuterPlanes(const KCyclePass *pass, PetscInt i)
@@ -136,7 +127,7 @@ PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *pass)
 
   PetscFunctionBegin;
   for (PetscInt i = 1; i < pass->nsteps && KCycleBoxTalks(box) && !pass->st->shape.flat; i++) {
-    PetscCall(KCyclePassExchange(pass));
+    PetscCall(KCycleStencilExchange(pass->st, pass->x));
     KC_PARALLEL(KCyclePointsOfPlane(box))
     OuterPlanes(pass, i);
   }
@@ -179,7 +170,8 @@ static void BehindEachOther(const KCyclePass *pass)
 static PetscErrorCode RunPlanes(const KCyclePass *pass)
 {
   PetscFunctionBegin;
-  if (pass->step[0].kind != KCYCLE_STEP_INTERPOLATE && !pass->step[0].zeroguess) PetscCall(KCyclePassExchange(pass));
+  if (pass->step[0].kind != KCYCLE_STEP_INTERPOLATE && !pass->step[0].zeroguess)
+    PetscCall(KCycleStencilExchange(pass->st, pass->x));
   if (pass->smoother->run) PetscCall((*pass->smoother->run)(pass));
   else {
     KC_PARALLEL(KCyclePointsOfPlane(pass->st->box))

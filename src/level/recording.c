@@ -1,58 +1,58 @@
 /*
-  Tapes of cycles, see recordingimpl.h.
+  Recordings of cycles, see recordingimpl.h.
 */
 #include "recordingimpl.h"
 
 /* parts: as those of the levels */
-PetscErrorCode KCycleRecordingsCreate(const KCycleKernels *place, PetscInt nlevels, const KCycleLevelParts parts[],
-                                      KCycleRecordings **tapes)
+PetscErrorCode KCycleRecordingsCreate(const KCycleKernels *kernels, PetscInt nlevels, const KCycleLevelParts parts[],
+                                      KCycleRecordings **recordings)
 {
   PetscFunctionBegin;
-  PetscCall(PetscNew(tapes));
-  (*tapes)->place   = place;
-  (*tapes)->nlevels = nlevels;
-  (*tapes)->parts   = parts;
-  PetscCall(PetscCalloc1(KC_RECORDINGS, &(*tapes)->tape));
-  PetscCall(PetscCalloc1(nlevels, &(*tapes)->before));
+  PetscCall(PetscNew(recordings));
+  (*recordings)->kernels = kernels;
+  (*recordings)->nlevels = nlevels;
+  (*recordings)->parts   = parts;
+  PetscCall(PetscCalloc1(KC_RECORDINGS, &(*recordings)->recording));
+  PetscCall(PetscCalloc1(nlevels, &(*recordings)->before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Behind the parts that are whole there may be one that is being recorded */
-static PetscErrorCode Empty(const KCycleRecordings *tapes, KCycleRecording *tape)
+/* Behind the segments that are whole there may be one that is being recorded */
+static PetscErrorCode Empty(const KCycleRecordings *recordings, KCycleRecording *recording)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; tape->part && i < PetscMin(tape->nparts + 1, KC_RECORDING_SEGMENTS); i++) {
-    PetscCall((*tapes->place->forget)(&tape->part[i].record));
-    PetscCall(PetscFree(tape->part[i].calls));
+  for (PetscInt i = 0; recording->segment && i < PetscMin(recording->nsegments + 1, KC_RECORDING_SEGMENTS); i++) {
+    PetscCall((*recordings->kernels->forget)(&recording->segment[i].record));
+    PetscCall(PetscFree(recording->segment[i].calls));
   }
-  PetscCall(PetscFree(tape->part));
-  tape->kernels = 0;
-  tape->nparts  = 0;
-  tape->done    = PETSC_FALSE;
+  PetscCall(PetscFree(recording->segment));
+  recording->kernels   = 0;
+  recording->nsegments = 0;
+  recording->done      = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What kernels work on may be elsewhere now */
-PetscErrorCode KCycleRecordingsForget(KCycleRecordings *tapes)
+PetscErrorCode KCycleRecordingsForget(KCycleRecordings *recordings)
 {
   PetscFunctionBegin;
-  if (!tapes) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!recordings) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < KC_RECORDINGS; i++) {
-    PetscCall(Empty(tapes, &tapes->tape[i]));
-    tapes->tape[i].used = 0;
+    PetscCall(Empty(recordings, &recordings->recording[i]));
+    recordings->recording[i].used = 0;
   }
-  tapes->now = NULL;
+  recordings->now = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleRecordingsDestroy(KCycleRecordings **tapes)
+PetscErrorCode KCycleRecordingsDestroy(KCycleRecordings **recordings)
 {
   PetscFunctionBegin;
-  if (!*tapes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleRecordingsForget(*tapes));
-  PetscCall(PetscFree((*tapes)->tape));
-  PetscCall(PetscFree((*tapes)->before));
-  PetscCall(PetscFree(*tapes));
+  if (!*recordings) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleRecordingsForget(*recordings));
+  PetscCall(PetscFree((*recordings)->recording));
+  PetscCall(PetscFree((*recordings)->before));
+  PetscCall(PetscFree(*recordings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,103 +63,104 @@ static PetscBool Same(const KCycleRecordingKey *a, const KCycleRecordingKey *b)
                      a->tested == b->tested && a->b == b->b && a->x == b->x);
 }
 
-/* again: such a cycle has been asked for before. Where more kinds come in turn than there are tapes, each finds that
+/* again: such a cycle has been asked for before. Where more kinds come in turn than there are recordings, each finds that
    its own is gone, and none is recorded */
-PetscErrorCode KCycleRecordingsFind(KCycleRecordings *tapes, const KCycleRecordingKey *key, KCycleRecording **tape,
-                                    PetscBool *again)
+PetscErrorCode KCycleRecordingsFind(KCycleRecordings *recordings, const KCycleRecordingKey *key,
+                                    KCycleRecording **recording, PetscBool *again)
 {
-  KCycleRecording *oldest = tapes->tape;
+  KCycleRecording *oldest = recordings->recording;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < KC_RECORDINGS; i++) {
-    KCycleRecording *t = &tapes->tape[i];
+    KCycleRecording *t = &recordings->recording[i];
 
     *again = (PetscBool)(t->used && Same(&t->key, key));
     if (*again || t->used < oldest->used) oldest = t;
     if (*again) break;
   }
   if (!*again) {
-    PetscCall(Empty(tapes, oldest));
+    PetscCall(Empty(recordings, oldest));
     oldest->key     = *key;
     oldest->refused = PETSC_FALSE;
     oldest->ran     = PETSC_FALSE;
   }
-  oldest->used = ++tapes->clock;
-  *tape        = oldest;
+  oldest->used = ++recordings->clock;
+  *recording   = oldest;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleRecordingResume(KCycleRecordings *tapes)
+PetscErrorCode KCycleRecordingResume(KCycleRecordings *recordings)
 {
-  KCycleRecording *tape = tapes ? tapes->now : NULL;
+  KCycleRecording *recording = recordings ? recordings->now : NULL;
 
   PetscFunctionBegin;
-  if (!tape) PetscFunctionReturn(PETSC_SUCCESS);
-  if (tape->nparts == KC_RECORDING_SEGMENTS) { /* the rest of this cycle, and later ones, go on as ever */
-    PetscCall(KCycleRecordingDrop(tapes));
-    tape->refused = PETSC_TRUE;
+  if (!recording) PetscFunctionReturn(PETSC_SUCCESS);
+  if (recording->nsegments == KC_RECORDING_SEGMENTS) { /* the rest of this cycle, and later ones, go on as ever */
+    PetscCall(KCycleRecordingDrop(recordings));
+    recording->refused = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt l = 0; l < tapes->nlevels; l++) tapes->before[l] = *tapes->parts[l].calls;
-  tapes->kernels = (*tapes->place->launches)();
-  PetscCall((*tapes->place->record)(&tape->part[tape->nparts].record));
+  for (PetscInt l = 0; l < recordings->nlevels; l++) recordings->before[l] = *recordings->parts[l].calls;
+  recordings->launched = (*recordings->kernels->launches)();
+  PetscCall((*recordings->kernels->record)(&recording->segment[recording->nsegments].record));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ends a part and plays it, as it has only been recorded */
-PetscErrorCode KCycleRecordingCut(KCycleRecordings *tapes, KCycleBehind behind, const KCycleVisit *visit)
+/* Ends a segment and replays it, as it has only been recorded */
+PetscErrorCode KCycleRecordingCut(KCycleRecordings *recordings, KCycleBehind behind, const KCycleVisit *visit)
 {
-  KCycleRecording        *tape = tapes ? tapes->now : NULL;
-  KCycleRecordingSegment *part;
+  KCycleRecording        *recording = recordings ? recordings->now : NULL;
+  KCycleRecordingSegment *segment;
 
   PetscFunctionBegin;
-  if (!tape) PetscFunctionReturn(PETSC_SUCCESS);
-  part         = &tape->part[tape->nparts++];
-  part->behind = behind;
-  if (visit) part->visit = *visit;
-  PetscCall(PetscMalloc1(tapes->nlevels, &part->calls));
-  for (PetscInt l = 0; l < tapes->nlevels; l++) part->calls[l] = *tapes->parts[l].calls - tapes->before[l];
-  tape->kernels += (*tapes->place->launches)() - tapes->kernels;
-  PetscCall((*tapes->place->recorded)(part->record));
-  PetscCall((*tapes->place->play)(part->record, PETSC_FALSE));
+  if (!recording) PetscFunctionReturn(PETSC_SUCCESS);
+  segment         = &recording->segment[recording->nsegments++];
+  segment->behind = behind;
+  if (visit) segment->visit = *visit;
+  PetscCall(PetscMalloc1(recordings->nlevels, &segment->calls));
+  for (PetscInt l = 0; l < recordings->nlevels; l++)
+    segment->calls[l] = *recordings->parts[l].calls - recordings->before[l];
+  recording->kernels += (*recordings->kernels->launches)() - recordings->launched;
+  PetscCall((*recordings->kernels->recorded)(segment->record));
+  PetscCall((*recordings->kernels->replay)(segment->record, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleRecordingBegin(KCycleRecordings *tapes, KCycleRecording *tape)
+PetscErrorCode KCycleRecordingBegin(KCycleRecordings *recordings, KCycleRecording *recording)
 {
   PetscFunctionBegin;
-  tapes->now = tape;
-  PetscCall(PetscCalloc1(KC_RECORDING_SEGMENTS, &tape->part));
-  PetscCall(KCycleRecordingResume(tapes));
+  recordings->now = recording;
+  PetscCall(PetscCalloc1(KC_RECORDING_SEGMENTS, &recording->segment));
+  PetscCall(KCycleRecordingResume(recordings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleRecordingEnd(KCycleRecordings *tapes)
+PetscErrorCode KCycleRecordingEnd(KCycleRecordings *recordings)
 {
-  KCycleRecording *tape = tapes->now;
+  KCycleRecording *recording = recordings->now;
 
   PetscFunctionBegin;
-  if (!tape) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleRecordingCut(tapes, KCYCLE_BEHIND_NOTHING, NULL));
-  tapes->now = NULL;
-  tape->done = PETSC_TRUE;
+  if (!recording) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleRecordingCut(recordings, KCYCLE_BEHIND_NOTHING, NULL));
+  recordings->now = NULL;
+  recording->done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cycle ends here: between parts, or with an error; or it has too many of them */
-PetscErrorCode KCycleRecordingDrop(KCycleRecordings *tapes)
+/* The cycle ends here: between segments, or with an error; or it has too many of them */
+PetscErrorCode KCycleRecordingDrop(KCycleRecordings *recordings)
 {
   PetscFunctionBegin;
-  if (tapes && tapes->now) PetscCall(Empty(tapes, tapes->now));
-  if (tapes) tapes->now = NULL;
+  if (recordings && recordings->now) PetscCall(Empty(recordings, recordings->now));
+  if (recordings) recordings->now = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Once more, with its operations and calls counted */
-PetscErrorCode KCycleRecordingReplay(const KCycleRecordings *tapes, const KCycleRecordingSegment *part)
+PetscErrorCode KCycleRecordingReplay(const KCycleRecordings *recordings, const KCycleRecordingSegment *segment)
 {
   PetscFunctionBegin;
-  PetscCall((*tapes->place->play)(part->record, PETSC_TRUE));
-  for (PetscInt l = 0; l < tapes->nlevels; l++) *tapes->parts[l].calls += part->calls[l];
+  PetscCall((*recordings->kernels->replay)(segment->record, PETSC_TRUE));
+  for (PetscInt l = 0; l < recordings->nlevels; l++) *recordings->parts[l].calls += segment->calls[l];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,9 +1,9 @@
 /*
-  Cycles that a place does again by few calls: what its kernels are asked to do, once as ever and once recorded, is
-  then played. A tape is of one kind of cycle with one right side and one solution on the finest level, whose arrays
-  are the caller's; a new pair of them is a new tape. Those that have not been used for longest make room.
+  Cycles that few calls replay: what kernels are asked to do is done as ever the first time, and recorded the second
+  time. A recording is of one kind of cycle with one right side and one solution on the finest level. These arrays are
+  the caller's; a new pair of them is a new recording. Those that have not been used for longest make room.
 
-  A cycle on a tape comes in parts where the host has something to do between: the coarsest problem, or a test.
+  A recorded cycle has segments. Between them the host solves the coarsest problem, or tests the residual.
 */
 #pragma once
 
@@ -12,7 +12,7 @@
 #define KC_RECORDINGS         64 /* methods like GMRES hand out a pair of vectors for each of 30 iterations, in turn */
 #define KC_RECORDING_SEGMENTS 64
 
-/* What the host does behind a part */
+/* What the host does behind a segment */
 typedef enum {
   KCYCLE_BEHIND_NOTHING,
   KCYCLE_BEHIND_COARSEST,
@@ -23,7 +23,7 @@ typedef struct {
   KCycleRecord *record;
   KCycleBehind  behind;
   KCycleVisit   visit; /* of the coarsest level */
-  PetscInt64   *calls; /* of the cycle on each level, in this part */
+  PetscInt64   *calls; /* of the cycle on each level, in this segment */
 } KCycleRecordingSegment;
 
 /* What a cycle is; b and x: of the finest level */
@@ -36,21 +36,21 @@ typedef struct {
 typedef struct {
   KCycleRecordingKey      key;
   PetscInt64              used; /* when last; 0: never */
-  PetscBool               ran;  /* as ever and to its end, so that bottoms have been written that it has */
+  PetscBool               ran;  /* as ever and to its end, so that sub-cycles have been written that it has */
   PetscBool               done, refused;
-  PetscInt64              kernels; /* in all parts */
-  PetscInt                nparts;
-  KCycleRecordingSegment *part; /* room for KC_RECORDING_SEGMENTS of them */
+  PetscInt64              kernels; /* in all segments */
+  PetscInt                nsegments;
+  KCycleRecordingSegment *segment; /* room for KC_RECORDING_SEGMENTS of them */
 } KCycleRecording;
 
 typedef struct {
-  const KCycleKernels    *place;
+  const KCycleKernels    *kernels;
   PetscInt                nlevels;
   const KCycleLevelParts *parts;
-  KCycleRecording        *tape;
-  KCycleRecording        *now;     /* that is being recorded */
-  PetscInt64             *before;  /* calls when its part began, */
-  PetscInt64              kernels; /* and kernels */
+  KCycleRecording        *recording;
+  KCycleRecording        *now;      /* that is being recorded */
+  PetscInt64             *before;   /* calls when its segment began, */
+  PetscInt64              launched; /* and kernels launched */
   PetscInt64              clock;
 } KCycleRecordings;
 

@@ -3,20 +3,14 @@
 */
 #include <petsckcycle/private/memoryimpl.h>
 
-#if defined(KCYCLE_SINGLE)
-  #define NUMBER MPI_FLOAT
-#else
-  #define NUMBER MPIU_SCALAR
-#endif
-
 /* The coarse points around those of the process come to their array, unless they are all that it owns; e: these */
 PetscErrorCode KCycleStarterFetch(const KCycleStarter *starter, const KCScalar *coarse, const KCScalar **e)
 {
   PetscFunctionBegin;
   *e = coarse;
   if (!starter->sf) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFBcastBegin(starter->sf, NUMBER, coarse, starter->around, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(starter->sf, NUMBER, coarse, starter->around, MPI_REPLACE));
+  PetscCall(PetscSFBcastBegin(starter->sf, KC_MPI_NUMBER, coarse, starter->around, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(starter->sf, KC_MPI_NUMBER, coarse, starter->around, MPI_REPLACE));
   *e = (const KCScalar *)starter->around;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

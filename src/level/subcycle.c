@@ -1,5 +1,5 @@
 /*
-  Bottoms of cycles, see subcycleimpl.h.
+  Coarse sub-cycles, see subcycleimpl.h.
 */
 #include "subcycleimpl.h"
 
@@ -8,46 +8,46 @@
 #define VISITS(l) (((l) + 2) * 8)
 
 /* parts: as those of the levels */
-PetscErrorCode KCycleSubcyclesCreate(const KCycleKernels *place, PetscInt nlevels, const KCycleLevelParts parts[],
-                                     KCycleSubcycles **bottoms)
+PetscErrorCode KCycleSubcyclesCreate(const KCycleKernels *kernels, PetscInt nlevels, const KCycleLevelParts parts[],
+                                     KCycleSubcycles **subcycles)
 {
   PetscFunctionBegin;
-  PetscCall(PetscNew(bottoms));
-  (*bottoms)->place   = place;
-  (*bottoms)->nlevels = nlevels;
-  (*bottoms)->parts   = parts;
-  PetscCall(PetscCalloc1(nlevels, &(*bottoms)->bottom));
-  for (PetscInt l = 0; l < nlevels; l++) PetscCall(PetscCalloc1(VISITS(l), &(*bottoms)->bottom[l]));
+  PetscCall(PetscNew(subcycles));
+  (*subcycles)->kernels = kernels;
+  (*subcycles)->nlevels = nlevels;
+  (*subcycles)->parts   = parts;
+  PetscCall(PetscCalloc1(nlevels, &(*subcycles)->subcycle));
+  for (PetscInt l = 0; l < nlevels; l++) PetscCall(PetscCalloc1(VISITS(l), &(*subcycles)->subcycle[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What kernels work on may be elsewhere now */
-PetscErrorCode KCycleSubcyclesForget(KCycleSubcycles *bottoms)
+PetscErrorCode KCycleSubcyclesForget(KCycleSubcycles *subcycles)
 {
   PetscFunctionBegin;
-  if (!bottoms) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt l = 0; l < bottoms->nlevels; l++) {
+  if (!subcycles) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt l = 0; l < subcycles->nlevels; l++) {
     for (PetscInt i = 0; i < VISITS(l); i++) {
-      KCycleSubcycle *bottom = &bottoms->bottom[l][i];
+      KCycleSubcycle *subcycle = &subcycles->subcycle[l][i];
 
-      PetscCall((*bottoms->place->erase)(&bottom->program));
-      PetscCall((*bottoms->place->erasematrix)(&bottom->matrix));
-      PetscCall(PetscFree(bottom->calls));
-      bottom->tried = bottom->done = PETSC_FALSE;
+      PetscCall((*subcycles->kernels->erase)(&subcycle->program));
+      PetscCall((*subcycles->kernels->erasematrix)(&subcycle->matrix));
+      PetscCall(PetscFree(subcycle->calls));
+      subcycle->tried = subcycle->done = PETSC_FALSE;
     }
   }
-  bottoms->refused = bottoms->pending = bottoms->matrices = 0;
+  subcycles->refused = subcycles->pending = subcycles->matrices = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleSubcyclesDestroy(KCycleSubcycles **bottoms)
+PetscErrorCode KCycleSubcyclesDestroy(KCycleSubcycles **subcycles)
 {
   PetscFunctionBegin;
-  if (!*bottoms) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleSubcyclesForget(*bottoms));
-  for (PetscInt l = 0; l < (*bottoms)->nlevels; l++) PetscCall(PetscFree((*bottoms)->bottom[l]));
-  PetscCall(PetscFree((*bottoms)->bottom));
-  PetscCall(PetscFree(*bottoms));
+  if (!*subcycles) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleSubcyclesForget(*subcycles));
+  for (PetscInt l = 0; l < (*subcycles)->nlevels; l++) PetscCall(PetscFree((*subcycles)->subcycle[l]));
+  PetscCall(PetscFree((*subcycles)->subcycle));
+  PetscCall(PetscFree(*subcycles));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,107 +63,107 @@ static PetscBool Fits(const KCycleSmoother *s)
   would have it done by one block: where some levels have few unknowns, and with them matrices, finer ones have kernels
   of their own
 */
-PetscErrorCode KCycleSubcyclesSetTop(KCycleSubcycles *bottoms, PetscInt unknowns, PetscInt few)
+PetscErrorCode KCycleSubcyclesSetTop(KCycleSubcycles *subcycles, PetscInt unknowns, PetscInt few)
 {
   PetscFunctionBegin;
-  PetscCall(KCycleSubcyclesForget(bottoms));
-  bottoms->top      = 0;
-  bottoms->products = PETSC_FALSE;
-  for (PetscInt l = 0; l < bottoms->nlevels - 1; l++) {
-    const KCycleLevelParts *parts = &bottoms->parts[l];
+  PetscCall(KCycleSubcyclesForget(subcycles));
+  subcycles->top      = 0;
+  subcycles->products = PETSC_FALSE;
+  for (PetscInt l = 0; l < subcycles->nlevels - 1; l++) {
+    const KCycleLevelParts *parts = &subcycles->parts[l];
 
     if (parts->st->box->npoints >= unknowns || (l && (!Fits(parts->smoother[0]) || !Fits(parts->smoother[1])))) break;
-    if (bottoms->products && parts->st->box->npoints >= few) break;
-    bottoms->top      = l;
-    bottoms->products = (PetscBool)(l && parts->st->box->npoints < few);
+    if (subcycles->products && parts->st->box->npoints >= few) break;
+    subcycles->top      = l;
+    subcycles->products = (PetscBool)(l && parts->st->box->npoints < few);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* NULL: it is none, or within the one that is being written */
-KCycleSubcycle *KCycleSubcycleFind(KCycleSubcycles *bottoms, PetscInt level, const KCycleVisit *visit)
+KCycleSubcycle *KCycleSubcycleFind(KCycleSubcycles *subcycles, PetscInt level, const KCycleVisit *visit)
 {
   const PetscInt  kappa = PetscMin(visit->kappa, level + 2);
   const PetscInt  kind  = visit->full ? 3 : visit->cycles > 1 ? 2 : visit->zeroguess ? 1 : 0;
-  KCycleSubcycle *bottom;
+  KCycleSubcycle *subcycle;
 
-  if (!bottoms || bottoms->now || !level || level > bottoms->top) return NULL;
-  bottom         = &bottoms->bottom[level][(kappa - 1) * 8 + (visit->transpose ? 4 : 0) + kind];
-  bottom->linear = (PetscBool)(kind > 0);
-  return bottom;
+  if (!subcycles || subcycles->now || !level || level > subcycles->top) return NULL;
+  subcycle         = &subcycles->subcycle[level][(kappa - 1) * 8 + (visit->transpose ? 4 : 0) + kind];
+  subcycle->linear = (PetscBool)(kind > 0);
+  return subcycle;
 }
 
-PetscErrorCode KCycleSubcycleBegin(KCycleSubcycles *bottoms, PetscInt level, KCycleSubcycle *bottom)
+PetscErrorCode KCycleSubcycleBegin(KCycleSubcycles *subcycles, PetscInt level, KCycleSubcycle *subcycle)
 {
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(level + 1, &bottom->calls));
-  for (PetscInt l = 0; l <= level; l++) bottom->calls[l] = *bottoms->parts[l].calls;
-  PetscCall((*bottoms->place->write)());
-  bottoms->now = bottom;
+  PetscCall(PetscMalloc1(level + 1, &subcycle->calls));
+  for (PetscInt l = 0; l <= level; l++) subcycle->calls[l] = *subcycles->parts[l].calls;
+  PetscCall((*subcycles->kernels->write)());
+  subcycles->now = subcycle;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Nothing of it has been done. broken: it ended with an error, and is written anew when it is visited again */
-PetscErrorCode KCycleSubcycleEnd(KCycleSubcycles *bottoms, PetscInt level, PetscBool broken)
+PetscErrorCode KCycleSubcycleEnd(KCycleSubcycles *subcycles, PetscInt level, PetscBool broken)
 {
-  KCycleSubcycle *bottom = bottoms->now;
+  KCycleSubcycle *subcycle = subcycles->now;
 
   PetscFunctionBegin;
-  bottoms->now  = NULL;
-  bottom->tried = (PetscBool)!broken;
-  PetscCall((*bottoms->place->written)(&bottom->program));
+  subcycles->now  = NULL;
+  subcycle->tried = (PetscBool)!broken;
+  PetscCall((*subcycles->kernels->written)(&subcycle->program));
   for (PetscInt l = 0; l <= level; l++) {
-    const PetscInt64 calls = *bottoms->parts[l].calls - bottom->calls[l];
+    const PetscInt64 calls = *subcycles->parts[l].calls - subcycle->calls[l];
 
-    *bottoms->parts[l].calls = bottom->calls[l];
-    bottom->calls[l]         = calls;
+    *subcycles->parts[l].calls = subcycle->calls[l];
+    subcycle->calls[l]         = calls;
   }
   if (broken) {
-    PetscCall((*bottoms->place->erase)(&bottom->program));
-    PetscCall(PetscFree(bottom->calls));
-  } else if (!bottom->program) bottoms->refused++;
-  else if (bottoms->products && bottom->linear) bottoms->pending++;
+    PetscCall((*subcycles->kernels->erase)(&subcycle->program));
+    PetscCall(PetscFree(subcycle->calls));
+  } else if (!subcycle->program) subcycles->refused++;
+  else if (subcycles->products && subcycle->linear) subcycles->pending++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Nothing is left of a matrix for which there is not enough memory */
-static PetscErrorCode MakeMatrix(const KCycleSubcycles *bottoms, const KCycleLevelData level[], PetscInt l,
-                                 KCycleSubcycle *bottom)
+static PetscErrorCode MakeMatrix(const KCycleSubcycles *subcycles, const KCycleLevelData level[], PetscInt l,
+                                 KCycleSubcycle *subcycle)
 {
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  ierr = (*bottoms->place->makematrix)(level, l, bottom->program, &bottom->matrix);
-  if (ierr) PetscCall((*bottoms->place->erasematrix)(&bottom->matrix));
+  ierr = (*subcycles->kernels->makematrix)(level, l, subcycle->program, &subcycle->matrix);
+  if (ierr) PetscCall((*subcycles->kernels->erasematrix)(&subcycle->matrix));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Between cycles: makes matrices of what earlier ones have visited */
-PetscErrorCode KCycleSubcyclesMakeMatrices(KCycleSubcycles *bottoms, const KCycleLevelData level[])
+PetscErrorCode KCycleSubcyclesMakeMatrices(KCycleSubcycles *subcycles, const KCycleLevelData level[])
 {
   PetscFunctionBegin;
-  if (!bottoms || !bottoms->pending) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt l = 1; l <= bottoms->top; l++) {
+  if (!subcycles || !subcycles->pending) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt l = 1; l <= subcycles->top; l++) {
     for (PetscInt i = 0; i < VISITS(l); i++) {
-      KCycleSubcycle *bottom = &bottoms->bottom[l][i];
+      KCycleSubcycle *subcycle = &subcycles->subcycle[l][i];
 
-      if (!bottom->program || !bottom->linear || bottom->matrix) continue;
-      PetscCall(MakeMatrix(bottoms, level, l, bottom));
-      bottoms->matrices++;
+      if (!subcycle->program || !subcycle->linear || subcycle->matrix) continue;
+      PetscCall(MakeMatrix(subcycles, level, l, subcycle));
+      subcycles->matrices++;
     }
   }
-  bottoms->pending = 0;
+  subcycles->pending = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleSubcycleRun(const KCycleSubcycles *bottoms, const KCycleLevelData levels[], PetscInt level,
-                                 KCycleSubcycle *bottom)
+PetscErrorCode KCycleSubcycleRun(const KCycleSubcycles *subcycles, const KCycleLevelData levels[], PetscInt level,
+                                 KCycleSubcycle *subcycle)
 {
   PetscFunctionBegin;
-  if (bottom->matrix) PetscCall((*bottoms->place->multiply)(&levels[level], bottom->matrix));
-  else PetscCall((*bottoms->place->perform)(bottom->program, bottom->done));
-  for (PetscInt l = 0; l <= level; l++) *bottoms->parts[l].calls += bottom->calls[l];
-  bottom->done = PETSC_TRUE;
+  if (subcycle->matrix) PetscCall((*subcycles->kernels->multiply)(&levels[level], subcycle->matrix));
+  else PetscCall((*subcycles->kernels->perform)(subcycle->program, subcycle->done));
+  for (PetscInt l = 0; l <= level; l++) *subcycles->parts[l].calls += subcycle->calls[l];
+  subcycle->done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,6 @@
 /*
   The coarse end of a cycle as one kernel. On a device a launch takes longer than the work of a small level, and cycles
-  with kappa > 1 come to small levels often. A bottom is what a visit does on a level and on all coarser ones, the
+  with kappa > 1 come to small levels often. A subcycle is what a visit does on a level and on all coarser ones, the
   coarsest problem included; which steps these are depends on the level and on what is left of kappa there. It is
   written down when it is visited for the first time, by the same recursion, and later visits perform it.
 
@@ -22,15 +22,15 @@ typedef struct {
 } KCycleSubcycle;
 
 typedef struct {
-  const KCycleKernels    *place;
+  const KCycleKernels    *kernels;
   const KCycleLevelParts *parts;
   PetscInt                nlevels;
-  PetscInt                top;      /* the finest level that may be in a bottom; 0: there are none */
+  PetscInt                top;      /* the finest level that may be in a subcycle; 0: there are none */
   PetscBool               products; /* they are to have matrices */
   PetscInt                pending;  /* that wait for the next cycle */
   PetscInt                matrices; /* that have been made */
-  PetscInt                refused;  /* bottoms that cannot be programs */
-  KCycleSubcycle        **bottom;   /* of each level, for all visits that it can have, see KCycleSubcycleFind() */
+  PetscInt                refused;  /* subcycles that cannot be programs */
+  KCycleSubcycle        **subcycle; /* of each level, for all visits that it can have, see KCycleSubcycleFind() */
   KCycleSubcycle         *now;      /* that is being written */
 } KCycleSubcycles;
 

@@ -28,18 +28,6 @@ struct _KCycleClusters {
   PetscInt64   found[2];          /* clusters and points found by this process */
 };
 
-/* A sweep with its corrections is asked for by itself: what one of these is, or two where it is symmetric */
-static inline int KCycleClustersSplitSweeps(const KCycleSweeps *sweeps, KCycleSweeps one[2])
-{
-  const PetscBool    both    = (PetscBool)(sweeps->order == PC_RELAX_ORDER_SYMMETRIC);
-  const KCycleSweeps forward = {
-      1, PETSC_FALSE, (PetscBool)(sweeps->reverse && !both), both ? PC_RELAX_ORDER_FORWARD : sweeps->order, 0, NULL};
-
-  one[0] = one[1] = forward;
-  one[1].reverse  = PETSC_TRUE;
-  return both ? 2 : 1;
-}
-
 /* Clusters of a slice */
 static inline PetscInt KCycleClustersOfSlice(const KCycleClusters *cl, PetscInt slice)
 {

@@ -26,6 +26,15 @@
   #endif
   #include <petsc/private/petscimpl.h>
 
+  /* Launches in PETSc's stream */
+  #define KCycleCallKernel(launch, ...)               \
+    do {                                              \
+      cudaStream_t stream_;                           \
+                                                      \
+      PetscCall(PetscGetCurrentCUDAStream(&stream_)); \
+      PetscCallCUDA(launch(stream_, __VA_ARGS__));    \
+    } while (0)
+
 /* Places of an exchange of halos: roots in the vector, leaves in the halo */
 typedef struct {
   PetscInt  npairs, *leaf, *root;      /* within the process, each leaf with its root */
@@ -77,6 +86,12 @@ typedef struct {
   PetscBool zeros, restricts; /* from zeros; residual and restriction are behind the half sweeps */
 } KCycleTileKind;
 
+/* What sweeps work with: an operator, and as many vectors as the smoother needs */
+typedef struct {
+  const KCycleDeviceStencil *st;
+  KCScalar *const           *work;
+} KCycleDeviceWork;
+
 /* Numbers that steps of a level write */
 typedef struct {
   KCScalar *first;
@@ -92,11 +107,12 @@ struct _KCycleProgram {
 };
 
 /* devicegrid.c */
+PETSC_INTERN PetscErrorCode    KCycleDeviceWait(void);
 PETSC_INTERN PetscErrorCode    KCycleDeviceMalloc(size_t bytes, void *pointer);
 PETSC_INTERN PetscErrorCode    KCycleDeviceCopy(const void *from, size_t bytes, void *pointer);
 PETSC_INTERN PetscErrorCode    KCycleDeviceFree(const void *);
-PETSC_INTERN PetscErrorCode    KCycleDeviceToHost(cudaStream_t, size_t bytes, const void *from, void *to);
-PETSC_INTERN PetscErrorCode    KCycleDeviceToDevice(cudaStream_t, size_t bytes, const void *from, void *to);
+PETSC_INTERN PetscErrorCode    KCycleDeviceToHost(size_t bytes, const void *from, void *to);
+PETSC_INTERN PetscErrorCode    KCycleDeviceToDevice(size_t bytes, const void *from, void *to);
 PETSC_INTERN PetscErrorCode    KCycleDeviceGridCreate(const KCycleBox *, PetscBool overlaps, KCycleDeviceGrid **);
 PETSC_INTERN PetscErrorCode    KCycleDeviceGridDestroy(KCycleDeviceGrid **);
 PETSC_INTERN PetscErrorCode    KCycleDeviceGridExchangeBegin(const KCycleDeviceGrid *, PetscBool corners,
@@ -132,8 +148,9 @@ PETSC_INTERN PetscErrorCode KCycleDeviceStencilCreateEmpty(const KCycleStencil *
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilMakeBlocks(const KCycleStencil *, KCycleDeviceStencil *, KCScalar **own);
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilDestroy(KCycleDeviceStencil **);
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilFill(const KCycleStencil *, KCycleDeviceStencil *);
+PETSC_INTERN PetscErrorCode KCycleDeviceStencilExchange(const KCycleDeviceStencil *, const KCScalar *x);
 PETSC_INTERN PetscErrorCode KCycleDeviceStencilStep(const KCycleDeviceStencil *, const KCycleCudaStep *);
-PETSC_INTERN PetscErrorCode KCycleDeviceStencilSweeps(const KCycleDeviceStencil *, const KCycleSmoother *,
+PETSC_INTERN PetscErrorCode KCycleDeviceStencilSweeps(const KCycleDeviceStencil *, KCycleSmoother *,
                                                       const KCycleSweeps *, const KCScalar *b, KCScalar *x,
                                                       KCScalar *const work[2]);
 
@@ -148,15 +165,13 @@ PETSC_INTERN PetscErrorCode KCycleDeviceLinesSweeps(const KCycleDeviceStencil *,
 
 /* deviceclusters.c */
 PETSC_INTERN PetscErrorCode KCycleDeviceClustersCreate(KCycleSmoother *);
-PETSC_INTERN PetscErrorCode KCycleDeviceClustersSweeps(const KCycleDeviceStencil *, const KCycleSmoother *,
-                                                       const KCycleSweeps *, const KCScalar *b, KCScalar *x,
-                                                       KCScalar *const work[2]);
+PETSC_INTERN PetscErrorCode KCycleDeviceClustersCorrect(void *work, const KCycleSmoother *, PetscBool innerlast,
+                                                        const KCScalar *b, KCScalar *x);
 
 /* deviceplanes.c */
 PETSC_INTERN PetscErrorCode KCycleDevicePlanesCreate(KCycleSmoother *);
-PETSC_INTERN PetscErrorCode KCycleDevicePlanesSweeps(const KCycleDeviceStencil *, const KCycleSmoother *,
-                                                     const KCycleSweeps *, const KCScalar *b, KCScalar *x,
-                                                     KCScalar *const work[2]);
+PETSC_INTERN PetscErrorCode KCycleDevicePlanesRelax(void *work, const KCycleSmoother *, int which, int parity,
+                                                    PetscBool zero, const KCScalar *b, KCScalar *x);
 
 /* Vectors that sweeps need besides */
 static inline int KCycleDeviceSmootherWork(const KCycleSmoother *s)

@@ -216,12 +216,6 @@ typedef KCycleStencil  KCycleStencilDouble;
 typedef KCycleTransfer KCycleTransferDouble;
 #endif
 
-/* Where the coefficients are */
-static inline KCycleMemorySpace KCycleStencilPlace(const KCycleStencil *st)
-{
-  return st->own.place;
-}
-
 /* pool.c, in both precisions */
 PETSC_INTERN void KCycleMemoryAdvise(void *, size_t bytes);
 
@@ -287,12 +281,6 @@ static inline KCScalar *KCycleClassEnds(const KCycleStencil *st, PetscInt c)
 static inline const KCycleClass *KCycleClassConstant(const KCycleStencil *st, PetscInt c)
 {
   return st->classes[c].b > st->classes[c].a ? &st->classes[c] : NULL;
-}
-
-/* Have values arrived? */
-static inline PetscBool KCycleStencilHasValues(const KCycleStencil *st)
-{
-  return (PetscBool)(st->set != NULL);
 }
 
 /* The class of an owned line, or -1 */
@@ -534,6 +522,20 @@ typedef struct {
 typedef struct {
   PetscInt low[2], high[2], own;
 } KCycleTransferLines;
+
+KC_POINT PetscInt KCycleFloorHalf(PetscInt i)
+{
+  return i >= 0 ? i / 2 : -((1 - i) / 2);
+}
+
+/* The first coarse place that fine place i touches in a direction, and how many there are */
+KC_POINT PetscInt KCycleTouched(PetscInt factor, PetscInt shift, PetscInt i, PetscInt *count)
+{
+  const PetscInt away = i - shift, low = factor == 1 ? away : KCycleFloorHalf(away);
+
+  *count = factor == 1 || 2 * low == away ? 1 : 2;
+  return low;
+}
 
 /* transfer.c: kernels on lines */
 PETSC_INTERN void KCycleTransferShare(const KCycleTransfer *, PetscInt low, PetscInt high, KCycleTransferLines *);

@@ -1,6 +1,6 @@
 /*
   Places where levels live, and the kernels that work on them there. The cycle calls kernels through the table of its
-  place, and knows nothing else of it: a new place is a table in a file of its own and a line in memoryspaces.c.
+  place, and knows nothing else of it: a new place is a table in a file of its own and a line in host.c.
 
   There is one source, compiled for each precision, so that the tables are KCycleKernels[precision][place].
 */
@@ -84,7 +84,6 @@ typedef struct {
   KCScalar             *b, *x, *r;
   PetscBool             tiled;    /* sweeps are to be fused in tiles, where the place does so */
   PetscBool             overlaps; /* halos are sent while inner points are computed, where the place does so */
-  KCycleTraffic        *traffic;  /* where it is counted */
   const KCycleStarter  *starter;  /* cubic interpolation of what full multigrid starts with; NULL: linear */
   KCycleDeviceLevel    *device;   /* copies of these on a device */
   KCycleGhosted        *ghosted;  /* or NULL */
@@ -159,7 +158,7 @@ typedef struct {
   PetscErrorCode (*record)(KCycleRecord **);
   PetscErrorCode (*recorded)(KCycleRecord *);
   /* does it, and logs its operations if they have been logged before */
-  PetscErrorCode (*play)(const KCycleRecord *, PetscBool again);
+  PetscErrorCode (*replay)(const KCycleRecord *, PetscBool again);
   PetscErrorCode (*forget)(KCycleRecord **);
   /* NULL: there is no such thing. What is asked for between these two is written down and not done; the program is NULL
      where one block cannot do it */
@@ -179,8 +178,8 @@ typedef struct {
   PetscInt64 (*launches)(void);
 } KCycleKernels;
 
-/* memoryspaces.c; NULL: the library has none for it */
+/* host.c; NULL: the library has none for it */
 PETSC_INTERN const KCycleKernels *KCycleKernelsOf(KCycleMemorySpace);
 
-/* host.c, counted.c, device.c */
-PETSC_INTERN const KCycleKernels KCycleKernels_Host, KCycleKernels_Counted, KCycleKernels_Device;
+/* device.c */
+PETSC_INTERN const KCycleKernels KCycleKernels_Device;

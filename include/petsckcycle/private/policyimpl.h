@@ -215,7 +215,39 @@
       "points of the largest clusters: coarse grids see larger groups, but islands and branches in mixtures",          \
       "-mg_levels_pc_relax_clusters", "jumps")                                                                         \
   INT(KCYCLE_CLUSTER_POINTS_3D, 500, "the same in three dimensions, where the search remembers more for each",         \
-      "-mg_levels_pc_relax_clusters", "jumps")
+      "-mg_levels_pc_relax_clusters", "jumps")                                                                         \
+  REAL(KCYCLE_PLANES_LEFT, 0.9, "of an error at a point: so much counts as nearly all", "-pc_kcycle_anisotropy",       \
+       "anisotropy")                                                                                                   \
+  INT(KCYCLE_STRIP_BYTES, 400000,                                                                                      \
+      "of a second-level cache that the lines of a strip may take, on which the steps of a pass run behind each "      \
+      "other",                                                                                                         \
+      "", "pass")                                                                                                      \
+  INT(KCYCLE_TILE_BYTES, 4000000, "of the caches that the planes of a red-black tile may take", "", "tiles")           \
+  INT(KCYCLE_COLUMNS_BYTES, 3200000,                                                                                   \
+      "of a cache that the residuals of lines in y may take which are solved together in 2D, where systems are the "   \
+      "same: measured at 1024^2 and 2048^2",                                                                           \
+      "", "ylines")                                                                                                    \
+  INT(KCYCLE_COLUMNS, 32, "and there are so many lines of a colour at least", "", "ylines")                            \
+  INT(KCYCLE_COLUMNS_AHEAD, 5, "rows of these are asked for so early", "", "ylines")                                   \
+  INT(KCYCLE_ROWS_AHEAD, 2, "and points of lines in 3D whose two colours share a residual: measured at 64^3, 100^3",   \
+      "", "zebra")                                                                                                     \
+  INT(KCYCLE_BLOCK_AHEAD, 3, "and those of one colour", "", "zebra")                                                   \
+  INT(KCYCLE_ROWS_SHARED, 2, "so many sweeps of a pass over the same lines have room for what both colours share", "", \
+      "zebra")                                                                                                         \
+  INT(KCYCLE_BLOCK_LINES, 1024,                                                                                        \
+      "lines in y or z that are solved together, at most: rows are long, so that memory is read in order", "",         \
+      "zebra")                                                                                                         \
+  INT(KCYCLE_MARCH_TERMS, 4, "terms of polynomials that go through the grid in one march, if a sweep has no more", "", \
+      "relax")                                                                                                         \
+  REAL(KCYCLE_DEVICE_NODE, 0.6e-6,                                                                                     \
+       "seconds of a node of a graph, by which tiles of a device are chosen: an estimate, as all that follow", "",     \
+       "device_parts")                                                                                                 \
+  REAL(KCYCLE_DEVICE_KERNEL, 1e-6, "of the shortest kernel", "", "device_parts")                                       \
+  REAL(KCYCLE_DEVICE_STEP, 0.25e-6, "of a step of a block: a barrier and a point, 220 cycles, doubled", "",            \
+       "device_parts")                                                                                                 \
+  REAL(KCYCLE_DEVICE_POINT, 0.5e-9, "of a point: 100 instructions, of which a processor does 128 a cycle", "",         \
+       "device_parts")                                                                                                 \
+  REAL(KCYCLE_DEVICE_BANDWIDTH, 3.35e12, "bytes a second of a device's memory", "", "device_parts")
 
 #define KCYCLE_POLICY_NONE(name, value, reason, option, test)
 #define KCYCLE_POLICY_REAL(name, value, reason, option, test) static const PetscReal name = value;

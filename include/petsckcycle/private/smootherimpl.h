@@ -41,6 +41,17 @@ static inline PetscBool KCycleSweepsBackward(const KCycleSweeps *sweeps)
                      (sweeps->order == PC_RELAX_ORDER_BACKWARD) != sweeps->reverse);
 }
 
+/* How often these go through all lines or planes, and is number i of these sweeps a backward one? */
+static inline PetscInt KCycleSweepsTurns(const KCycleSweeps *sweeps)
+{
+  return sweeps->its * (sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1);
+}
+
+static inline PetscBool KCycleSweepsTurnsBack(const KCycleSweeps *sweeps, PetscInt i)
+{
+  return sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? (PetscBool)(i % 2) : KCycleSweepsBackward(sweeps);
+}
+
 typedef enum {
   KCYCLE_STEP_SMOOTH,
   KCYCLE_STEP_RESTRICT,   /* residual and restriction */
@@ -117,6 +128,19 @@ typedef struct {
   PetscErrorCode (*destroy)(KCycleSmoother *);
 } KCycleSmootherOps;
 
+/* What sweeps that are made of others ask of the memory space that b and x are in */
+typedef struct {
+  void *ctx;
+  PetscErrorCode (*zero)(void *ctx, const KCycleStencil *, KCScalar *x);
+  /* of another smoother */
+  PetscErrorCode (*sweeps)(void *ctx, KCycleSmoother *, const KCycleSweeps *, const KCScalar *b, KCScalar *x);
+  /* planes of one parity across direction number `which`; zero: x is zero */
+  PetscErrorCode (*planes)(void *ctx, const KCycleSmoother *, int which, int parity, PetscBool zero, const KCScalar *b,
+                           KCScalar *x);
+  /* corrections of all clusters, the inner ones first, or last */
+  PetscErrorCode (*correct)(void *ctx, const KCycleSmoother *, PetscBool innerlast, const KCScalar *b, KCScalar *x);
+} KCycleSweepKernels;
+
 /* Solvers of the planes of a grid across some directions, one for each direction and parity; in PETSc's numbers */
 typedef struct _KCyclePlaneSolvers KCyclePlaneSolvers;
 struct _KCyclePlaneSolvers {
@@ -188,8 +212,9 @@ struct _KCycleSmoother {
 /* smoother.c */
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate(MPI_Comm, const KCycleStencil *, const KCycleScan *, const char[],
                                                  KCycleSmoother **);
-PETSC_INTERN PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *, const KCycleStencil *, PetscReal divisor,
-                                                     const KCycleVectors *, KCycleSmoother **);
+PETSC_INTERN PetscErrorCode KCycleSmoothersCreateLike(KCycleSmoother *const[2], const KCycleStencil *,
+                                                      PetscReal divisor, const KCycleVectors *, KCycleSmoother *[2]);
+PETSC_INTERN PetscErrorCode KCycleSmoothersDestroy(KCycleSmoother *[2]);
 PETSC_INTERN PetscErrorCode KCycleSmootherSetUp(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherTile(KCycleSmoother *, PetscObjectState);
 PETSC_INTERN PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **);
@@ -205,6 +230,15 @@ PETSC_INTERN PetscErrorCode KCycleSmootherGetList(PetscFunctionList *);
 PETSC_INTERN PetscErrorCode KCycleSmootherExists_Single(const char[], PetscBool *);
 #endif
 
+/* planes.c, corrections.c: sweeps in any memory space */
+PETSC_INTERN PetscErrorCode KCyclePlanesSweeps(KCycleSmoother *, const KCycleSweepKernels *, const KCycleSweeps *,
+                                               const KCScalar *b, KCScalar *x);
+PETSC_INTERN PetscErrorCode KCycleClustersSweeps(KCycleSmoother *, const KCycleSweepKernels *, const KCycleSweeps *,
+                                                 const KCScalar *b, KCScalar *x);
+PETSC_INTERN PetscErrorCode KCycleSmootherZero(void *, const KCycleStencil *, KCScalar *x);
+PETSC_INTERN PetscErrorCode KCycleSmootherSweepsOf(void *, KCycleSmoother *, const KCycleSweeps *, const KCScalar *b,
+                                                   KCScalar *x);
+
 /* planes.c: what sweeps leave */
 PETSC_INTERN PetscErrorCode KCycleSmootherTry(KCycleSmoother *, const KCycleTransfer *, int d, PetscReal *part);
 
@@ -215,15 +249,15 @@ PETSC_INTERN PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *, const KCy
 PETSC_INTERN PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *, const KCycleSweeps *, const KCycleTransfer *,
                                                         const KCScalar *, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscInt       KCycleSmootherTrips(const KCycleSmoother *, const KCycleSweeps *, PetscBool rides);
-PETSC_INTERN PetscErrorCode KCyclePassExchange(const KCyclePass *);
 PETSC_INTERN PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *);
 PETSC_INTERN void           KCyclePassInnerPlanes(const KCyclePass *, PetscInt i, PetscInt *first, PetscInt *last);
 PETSC_INTERN void           KCyclePassLines(const KCyclePass *, PetscInt i, PetscInt *low, PetscInt *high);
 
 /* polynomial.c */
-PETSC_INTERN PetscErrorCode KCyclePolynomialCreate(KCycleSmoother *);
-PETSC_INTERN PetscReal      KCyclePolynomialBound(const KCycleSmoother *);
-PETSC_INTERN PetscErrorCode KCyclePolynomialSetUp(KCycleSmoother *, PetscInt nterms, KCycleTerm *terms[]);
+PETSC_INTERN PetscErrorCode    KCyclePolynomialCreate(KCycleSmoother *);
+PETSC_INTERN PetscReal         KCyclePolynomialBound(const KCycleSmoother *);
+PETSC_INTERN PetscErrorCode    KCyclePolynomialSetUp(KCycleSmoother *, PetscInt nterms, KCycleTerm *terms[]);
+PETSC_INTERN const KCycleTerm *KCyclePolynomialTerms(const KCycleSmoother *, PetscInt *nterms);
 
 /* The smoothers: jacobi.c, chebyshev.c, redblack.c, multicolor.c, zebra.c */
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Auto(KCycleSmoother *);

@@ -129,11 +129,6 @@ template <int NC> static __device__ __forceinline__ KCScalar DiagonalOf(const KC
   return st.shared[(size_t)set * st.length + NC / 2 * n + p.i];
 }
 
-static __device__ __forceinline__ KCScalar Inverse(KCScalar diagonal)
-{
-  return diagonal == (KCScalar)0 ? (KCScalar)0 : (KCScalar)1 / diagonal;
-}
-
 /* The sum of a point, PART products at a time; x NULL: it is zero, and nothing but the diagonal is read. Returns the
    inverse of that */
 template <int NC, int PART>
@@ -143,7 +138,7 @@ static __device__ __forceinline__ KCScalar Sum(const KCycleCudaStencil &st, cons
   KCScalar diagonal = 0;
 
   *sum = *middle = 0;
-  if (!x) return Inverse(DiagonalOf<NC>(st, p));
+  if (!x) return KCyclePointInverse(DiagonalOf<NC>(st, p));
 #pragma unroll 1
   for (int first = 0; first < NC; first += PART) {
     const bool has = first == NC / 2 / PART * PART;
@@ -156,7 +151,7 @@ static __device__ __forceinline__ KCScalar Sum(const KCycleCudaStencil &st, cons
     diagonal = c[NC / 2 % PART];
     *middle  = v[NC / 2 % PART];
   }
-  return Inverse(diagonal);
+  return KCyclePointInverse(diagonal);
 }
 
 template <int NC, int PART>

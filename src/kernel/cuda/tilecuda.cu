@@ -273,7 +273,7 @@ static __device__ __forceinline__ void Restrict(const KCycleCudaTile &a, const S
   const int                 d     = NC == 7 ? 2 : 1;
   const Cells               cells = CellsOf<NC>(a, shares, part);
   PetscInt                  count;
-  const PetscInt            low = Touch(tr, d, f, &count);
+  const PetscInt            low = KCycleTouched(tr.factor[d], tr.shift[d], f, &count);
 
   if (!IsPlane(part, f)) return;
   KC_NO_UNROLL

@@ -33,9 +33,9 @@ static __device__ __forceinline__ KCScalar Corrected(const KCycleCudaTile &a, co
   const PetscInt           *n  = tr.coarse.n;
   PetscInt                  count[3], c[3];
 
-  c[0] = Touch(tr, 0, p.i, &count[0]);
-  c[1] = Touch(tr, 1, p.j, &count[1]);
-  c[2] = Touch(tr, 2, p.k, &count[2]);
+  c[0] = KCycleTouched(tr.factor[0], tr.shift[0], p.i, &count[0]);
+  c[1] = KCycleTouched(tr.factor[1], tr.shift[1], p.j, &count[1]);
+  c[2] = KCycleTouched(tr.factor[2], tr.shift[2], p.k, &count[2]);
   if (!HasWeights(a, c, count)) return Interpolated(tr, a.e, p.i, p.j, p.k, sum);
   for (PetscInt k = c[2]; k < c[2] + count[2]; k++) {
     for (PetscInt j = c[1]; j < c[1] + count[1]; j++) {
@@ -67,7 +67,7 @@ static __device__ __forceinline__ KCScalar SumOf(const KCycleCudaTile &a, const 
 /* The first coarse point at fine point i or behind it, or one past the last */
 static __device__ __forceinline__ PetscInt CoarseFrom(const KCycleCudaTransfer &tr, int d, PetscInt i)
 {
-  const PetscInt away = i - tr.shift[d], c = tr.factor[d] == 1 ? away : FloorHalf(away + 1);
+  const PetscInt away = i - tr.shift[d], c = tr.factor[d] == 1 ? away : KCycleFloorHalf(away + 1);
 
   return c < 0 ? 0 : c < tr.coarse.n[d] ? c : tr.coarse.n[d];
 }

@@ -6,27 +6,13 @@
 
 #include "launchcuda.h"
 
-static __device__ __forceinline__ PetscInt FloorHalf(PetscInt i)
-{
-  return i >= 0 ? i / 2 : -((1 - i) / 2);
-}
-
-/* The first coarse place that fine place i touches in a direction, and how many there are */
-static __device__ __forceinline__ PetscInt Touch(const KCycleCudaTransfer &tr, int d, PetscInt i, PetscInt *count)
-{
-  const PetscInt away = i - tr.shift[d], low = tr.factor[d] == 1 ? away : FloorHalf(away);
-
-  *count = tr.factor[d] == 1 || 2 * low == away ? 1 : 2;
-  return low;
-}
-
 /* The share of one coarse line in point i of a fine line; w: its weights */
 static __device__ __forceinline__ KCScalar FromLine(const KCycleCudaTransfer &tr, const KCScalar *w, const KCScalar *e,
                                                     PetscInt i, const PetscInt at[2])
 {
   const PetscInt n = tr.coarse.n[0];
   PetscInt       count;
-  const PetscInt c = Touch(tr, 0, i, &count);
+  const PetscInt c = KCycleTouched(tr.factor[0], tr.shift[0], i, &count);
 
   if (count == 1) return w[1 + c] * ValueAt(tr.coarse, tr.halo, e, c, at[0], at[1]);
   return w[n + 3 + c] * ValueAt(tr.coarse, tr.halo, e, c, at[0], at[1]) +
@@ -40,8 +26,8 @@ static __device__ __forceinline__ KCScalar Interpolated(const KCycleCudaTransfer
   const PetscInt fine = Extended(tr.fine, j, k);
   PetscInt       low[2], count[2];
 
-  low[0] = Touch(tr, 1, j, &count[0]);
-  low[1] = Touch(tr, 2, k, &count[1]);
+  low[0] = KCycleTouched(tr.factor[1], tr.shift[1], j, &count[0]);
+  low[1] = KCycleTouched(tr.factor[2], tr.shift[2], k, &count[1]);
   for (PetscInt q = 0; q < count[0] * count[1]; q++) {
     const PetscInt at[2] = {low[0] + (q & (count[0] - 1)), low[1] + (q >> (count[0] - 1))}, set = tr.set[4 * fine + q];
 

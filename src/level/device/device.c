@@ -4,8 +4,6 @@
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
-#if defined(KCYCLE_HAVE_CUDA)
-
 struct _KCycleDeviceLevel {
   KCycleDeviceStencil *st;
   KCycleCudaTransfer   tr;
@@ -45,11 +43,9 @@ static PetscErrorCode Residual(const KCycleLevelData *level)
 static PetscErrorCode Restriction(const KCycleLevelData *level, const KCScalar *r)
 {
   const KCycleLevelData *coarse = level - 1;
-  cudaStream_t           stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaRestrict(stream, &level->device->tr, r, coarse->b));
+  KCycleCallKernel(KCycleCudaRestrict, &level->device->tr, r, coarse->b);
   PetscCall(KCycleDeviceGridReduce(coarse->device->st->grid, coarse->b));
   PetscCall(PetscLogGpuFlops(4.0 * level->st->box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -58,13 +54,11 @@ static PetscErrorCode Restriction(const KCycleLevelData *level, const KCScalar *
 static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
 {
   const KCycleLevelData *coarse = level - 1;
-  cudaStream_t           stream;
 
   PetscFunctionBegin;
   if (add) PetscCall(KCycleDeviceTileSettle(level->device->tile, level));
   PetscCall(KCycleDeviceGridExchange(coarse->device->st->grid, PETSC_TRUE, coarse->x));
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaInterpolate(stream, &level->device->tr, coarse->x, add, level->x));
+  KCycleCallKernel(KCycleCudaInterpolate, &level->device->tr, coarse->x, add, level->x);
   PetscCall(PetscLogGpuFlops(4.0 * level->st->box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -72,35 +66,26 @@ static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
 static PetscErrorCode Scale(const KCycleLevelData *level, PetscReal factor)
 {
   const KCycleLevelData *coarse = level - 1;
-  cudaStream_t           stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaScale(stream, coarse->st->box->npoints, factor, coarse->x));
+  KCycleCallKernel(KCycleCudaScale, coarse->st->box->npoints, factor, coarse->x);
   PetscCall(PetscLogGpuFlops(1.0 * coarse->st->box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The parts of a sum or maximum, on the host */
-static PetscErrorCode GetParts(const KCycleLevelData *level, cudaStream_t stream)
+static PetscErrorCode GetParts(const KCycleLevelData *level)
 {
-  const size_t bytes = KC_CUDA_PARTS * sizeof(PetscReal);
-
   PetscFunctionBegin;
-  PetscCallCUDA(cudaMemcpyAsync(level->device->parts, level->device->scratch, bytes, cudaMemcpyDeviceToHost, stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscCall(KCycleDeviceToHost(KC_CUDA_PARTS * sizeof(PetscReal), level->device->scratch, level->device->parts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SumSquares(const KCycleLevelData *level, const KCScalar *x, PetscReal *sum)
 {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaSumSquares(stream, level->st->box->npoints, x, level->device->scratch));
-  PetscCall(GetParts(level, stream));
+  KCycleCallKernel(KCycleCudaSumSquares, level->st->box->npoints, x, level->device->scratch);
+  PetscCall(GetParts(level));
   *sum = 0;
   for (int i = 0; i < KC_CUDA_PARTS; i++) *sum += level->device->parts[i];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -108,12 +93,9 @@ static PetscErrorCode SumSquares(const KCycleLevelData *level, const KCScalar *x
 
 static PetscErrorCode Largest(const KCycleLevelData *level, const PetscScalar *x, PetscReal *most, PetscBool *bad)
 {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaLargest(stream, level->st->box->npoints, x, level->device->scratch));
-  PetscCall(GetParts(level, stream));
+  KCycleCallKernel(KCycleCudaLargest, level->st->box->npoints, x, level->device->scratch);
+  PetscCall(GetParts(level));
   *most = 0;
   *bad  = PETSC_FALSE;
   for (int i = 0; i < KC_CUDA_PARTS; i++) {
@@ -125,44 +107,31 @@ static PetscErrorCode Largest(const KCycleLevelData *level, const PetscScalar *x
 
 static PetscErrorCode Take(const KCycleLevelData *level, const PetscScalar *x, PetscReal divisor, KCScalar *y)
 {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaTake(stream, level->st->box->npoints, x, divisor, y));
+  KCycleCallKernel(KCycleCudaTake, level->st->box->npoints, x, divisor, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Give(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
 {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaGive(stream, level->st->box->npoints, x, factor, y));
+  KCycleCallKernel(KCycleCudaGive, level->st->box->npoints, x, factor, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Fill(const KCycleLevelData *level, PetscScalar value, PetscScalar *y)
 {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaFill(stream, level->st->box->npoints, value, y));
+  KCycleCallKernel(KCycleCudaFill, level->st->box->npoints, value, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Bring(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
 {
   const KCScalar *staged = level->device->staged;
-  cudaStream_t    stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(cudaMemcpyAsync(level->device->staged, x, Bytes(level), cudaMemcpyDeviceToHost, stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)Bytes(level)));
+  PetscCall(KCycleDeviceToHost(Bytes(level), x, level->device->staged));
   for (PetscInt i = 0; i < level->st->box->npoints; i++) y[i] = (PetscScalar)staged[i] * factor;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,23 +139,9 @@ static PetscErrorCode Bring(const KCycleLevelData *level, const KCScalar *x, Pet
 /* The array on the host is free again when the next one is brought, which waits */
 static PetscErrorCode Send(const KCycleLevelData *level, const PetscScalar *x, KCScalar *y)
 {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
   for (PetscInt i = 0; i < level->st->box->npoints; i++) level->device->staged[i] = (KCScalar)x[i];
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(cudaMemcpyAsync(y, level->device->staged, Bytes(level), cudaMemcpyHostToDevice, stream));
-  PetscCall(PetscLogCpuToGpu((PetscLogDouble)Bytes(level)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Wait(void)
-{
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(KCycleDeviceToDevice(Bytes(level), level->device->staged, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,11 +161,9 @@ static PetscErrorCode TakeInverse(const KCycleLevelData *level, const KCycleInve
 static PetscErrorCode Invert(const KCycleLevelData *level, PetscBool transpose, PetscReal factor)
 {
   const KCycleCudaInverse *inverse = &level->device->inverse;
-  cudaStream_t             stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaInvert(stream, inverse, transpose, factor, level->b, level->x));
+  KCycleCallKernel(KCycleCudaInvert, inverse, transpose, factor, level->b, level->x);
   PetscCall(PetscLogGpuFlops(2.0 * inverse->n * (inverse->n / inverse->count)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -373,12 +326,12 @@ const KCycleKernels KCycleKernels_Device = {
     .attach            = Attach,
     .detach            = Detach,
     .renew             = Renew,
-    .wait              = Wait,
+    .wait              = KCycleDeviceWait,
     .takeinverse       = TakeInverse,
     .invert            = Invert,
     .record            = KCycleDeviceRecord,
     .recorded          = KCycleDeviceRecorded,
-    .play              = KCycleDeviceReplay,
+    .replay            = KCycleDeviceReplay,
     .forget            = KCycleDeviceForget,
     .write             = KCycleDeviceWrite,
     .written           = KCycleDeviceWritten,
@@ -390,5 +343,3 @@ const KCycleKernels KCycleKernels_Device = {
     .tiled             = Tiled,
     .launches          = Launches,
 };
-
-#endif

@@ -3,8 +3,6 @@
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
-#if defined(KCYCLE_HAVE_CUDA)
-
 /* While one is written */
 static struct {
   KCycleCudaProgram program;
@@ -60,11 +58,8 @@ PetscErrorCode KCycleDeviceWritten(KCycleProgram **program)
 /* again: its operations have been logged before */
 PetscErrorCode KCycleDevicePerform(const KCycleProgram *p, PetscBool again)
 {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaPerform(stream, &p->steps));
+  KCycleCallKernel(KCycleCudaPerform, &p->steps);
   if (again) PetscCall(PetscLogGpuFlops(p->flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,5 +74,3 @@ PetscErrorCode KCycleDeviceErase(KCycleProgram **program)
   PetscCall(PetscFree(*program));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

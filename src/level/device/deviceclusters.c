@@ -5,8 +5,6 @@
 #include <petsckcycle/private/clusterimpl.h>
 #include <petsckcycle/private/devicelevelimpl.h>
 
-#if defined(KCYCLE_HAVE_CUDA)
-
 /* parts: changes of those of a generation, on the host */
 typedef struct {
   KCycleCudaClusters all; /* but for the halo and the clusters that are meant */
@@ -57,79 +55,39 @@ PetscErrorCode KCycleDeviceClustersCreate(KCycleSmoother *s)
 }
 
 /* Changes of clusters in parts, of which each process has computed its share */
-static PetscErrorCode AddUpParts(const KCycleClusters *cl, PetscInt g, const Copy *copy, cudaStream_t stream)
+static PetscErrorCode AddUpParts(const KCycleClusters *cl, PetscInt g, const Copy *copy)
 {
   const size_t bytes  = (size_t)cl->nparts[g] * sizeof(PetscScalar);
   PetscScalar *change = copy->all.change + cl->first[cl->generation[2 * g]];
 
   PetscFunctionBegin;
-  PetscCall(KCycleDeviceToHost(stream, bytes, change, copy->parts));
+  PetscCall(KCycleDeviceToHost(bytes, change, copy->parts));
   PetscCall(KCycleClustersAddUp(cl, g, copy->parts));
-  PetscCall(KCycleDeviceToDevice(stream, bytes, copy->parts, change));
+  PetscCall(KCycleDeviceToDevice(bytes, copy->parts, change));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Corrections of all clusters, the inner ones first, or last */
-static PetscErrorCode Correct(const KCycleDeviceStencil *st, const KCycleSmoother *s, PetscBool innerlast,
-                              const KCScalar *b, KCScalar *x)
+/* Those of corrections.c */
+PetscErrorCode KCycleDeviceClustersCorrect(void *ctx, const KCycleSmoother *s, PetscBool innerlast, const KCScalar *b,
+                                           KCScalar *x)
 {
-  const KCycleClusters *cl   = s->clusters;
-  const Copy           *copy = (const Copy *)s->copy;
-  KCycleCudaClusters    some = copy->all;
-  cudaStream_t          stream;
+  const KCycleDeviceStencil *st   = ((const KCycleDeviceWork *)ctx)->st;
+  const KCycleClusters      *cl   = s->clusters;
+  const Copy                *copy = (const Copy *)s->copy;
+  KCycleCudaClusters         some = copy->all;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
   some.rows.halo = st->st.halo;
   for (PetscInt i = 0; i < cl->ngenerations; i++) {
     const PetscInt g = innerlast ? cl->ngenerations - 1 - i : i;
 
     some.first = cl->generation[2 * g];
     some.last  = cl->generation[2 * g + 2];
-    PetscCall(KCycleDeviceGridExchange(st->grid, (PetscBool)(st->st.shape.box != 0), x));
-    PetscCallCUDA(KCycleCudaClusterChanges(stream, &some, b, x));
-    if (cl->sf[g]) PetscCall(AddUpParts(cl, g, copy, stream));
-    PetscCallCUDA(KCycleCudaClusterAdd(stream, &some, x));
+    PetscCall(KCycleDeviceStencilExchange(st, x));
+    KCycleCallKernel(KCycleCudaClusterChanges, &some, b, x);
+    if (cl->sf[g]) PetscCall(AddUpParts(cl, g, copy));
+    KCycleCallKernel(KCycleCudaClusterAdd, &some, x);
   }
   PetscCall(PetscLogGpuFlops(2.0 * (PetscLogDouble)cl->nentries));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* Those of corrections.c: a sweep in one order, and the clusters behind it; in the reverse order before it */
-static PetscErrorCode SweepAndCorrect(const KCycleDeviceStencil *st, const KCycleSmoother *s, const KCycleSweeps *one,
-                                      const KCScalar *b, KCScalar *x, KCScalar *const work[2])
-{
-  KCycleSweeps sweeps = *one;
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  if (sweeps.reverse && sweeps.zeroguess) {
-    PetscCall(PetscGetCurrentCUDAStream(&stream));
-    PetscCallCUDA(KCycleCudaZero(stream, st->st.box.npoints, x));
-    sweeps.zeroguess = PETSC_FALSE;
-  }
-  if (sweeps.reverse) PetscCall(Correct(st, s, PETSC_TRUE, b, x));
-  PetscCall(KCycleDeviceStencilSweeps(st, s->inner, &sweeps, b, x, work));
-  if (!sweeps.reverse) PetscCall(Correct(st, s, PETSC_FALSE, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* One by one; a symmetric one is one forward and one backward */
-PetscErrorCode KCycleDeviceClustersSweeps(const KCycleDeviceStencil *st, const KCycleSmoother *s,
-                                          const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
-                                          KCScalar *const work[2])
-{
-  KCycleSweeps one[2];
-  const int    n = KCycleClustersSplitSweeps(sweeps, one);
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < sweeps->its; i++) {
-    for (int k = 0; k < n; k++) {
-      one[k].zeroguess = (PetscBool)(sweeps->zeroguess && !i && !k);
-      PetscCall(SweepAndCorrect(st, s, &one[k], b, x, work));
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#endif

@@ -6,8 +6,6 @@
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
-#if defined(KCYCLE_HAVE_CUDA)
-
 struct _KCycleRecord {
   PetscDeviceContext caller, own; /* while it is recorded; own: or NULL */
   cudaStream_t       stream;      /* that is being captured, or NULL */
@@ -108,5 +106,3 @@ PetscErrorCode KCycleDeviceForget(KCycleRecord **record)
   PetscCall(PetscFree(*record));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

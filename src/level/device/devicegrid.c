@@ -3,17 +3,8 @@
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
-#if defined(KCYCLE_HAVE_CUDA)
-
-  #if defined(KCYCLE_SINGLE)
-    #define NUMBER         MPI_FLOAT
-    #define SUM            MPI_SUM
-    #define SUMS_ON_DEVICE 0 /* PetscSF adds up only PETSc's numbers there */
-  #else
-    #define NUMBER         MPIU_SCALAR
-    #define SUM            MPIU_SUM
-    #define SUMS_ON_DEVICE 1
-  #endif
+/* PetscSF adds up only PETSc's numbers there */
+#define SUMS_ON_DEVICE (KC_PRECISION == KCYCLE_PRECISION_PETSC)
 
 /* pointer: to a pointer */
 PetscErrorCode KCycleDeviceMalloc(size_t bytes, void *pointer)
@@ -37,18 +28,50 @@ PetscErrorCode KCycleDeviceMalloc(size_t bytes, void *pointer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* To new memory. Streams of PETSc need not wait for CUDA's own one, so that this goes through theirs */
-PetscErrorCode KCycleDeviceCopy(const void *from, size_t bytes, void *pointer)
+/* Until all is done that was begun */
+PetscErrorCode KCycleDeviceWait(void)
 {
   cudaStream_t stream;
 
   PetscFunctionBegin;
-  PetscCall(KCycleDeviceMalloc(bytes, pointer));
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Then MPI may read and write what is on the host */
+PetscErrorCode KCycleDeviceToHost(size_t bytes, const void *from, void *to)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetCurrentCUDAStream(&stream));
+  if (bytes) PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleDeviceToDevice(size_t bytes, const void *from, void *to)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(cudaMemcpyAsync(*(void **)pointer, from, bytes, cudaMemcpyHostToDevice, stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* To new memory. Streams of PETSc need not wait for CUDA's own one, so that this goes through theirs */
+PetscErrorCode KCycleDeviceCopy(const void *from, size_t bytes, void *pointer)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceMalloc(bytes, pointer));
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleDeviceToDevice(bytes, from, *(void **)pointer));
+  PetscCall(KCycleDeviceWait());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -323,25 +346,6 @@ PetscErrorCode KCycleDeviceGridDestroy(KCycleDeviceGrid **grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* When it returns all that was begun is done, so that MPI may read and write what is on the host */
-PetscErrorCode KCycleDeviceToHost(cudaStream_t stream, size_t bytes, const void *from, void *to)
-{
-  PetscFunctionBegin;
-  if (bytes) PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KCycleDeviceToDevice(cudaStream_t stream, size_t bytes, const void *from, void *to)
-{
-  PetscFunctionBegin;
-  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
-  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Bytes of so many numbers */
 static size_t Bytes(PetscInt n)
 {
@@ -349,51 +353,51 @@ static size_t Bytes(PetscInt n)
 }
 
 /* Packed roots to packed leaves. MPI that knows devices has to find there what was packed */
-static PetscErrorCode SendBegin(cudaStream_t stream, const KCycleDeviceExchange *ex)
+static PetscErrorCode SendBegin(const KCycleDeviceExchange *ex)
 {
   PetscFunctionBegin;
   if (ex->aware) {
-    PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, NUMBER, KCYCLE_DEVICE_MEMORY, ex->packed[0], KCYCLE_DEVICE_MEMORY,
-                                           ex->packed[1], MPI_REPLACE));
+    PetscCall(KCycleDeviceWait());
+    PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, KC_MPI_NUMBER, KCYCLE_DEVICE_MEMORY, ex->packed[0],
+                                           KCYCLE_DEVICE_MEMORY, ex->packed[1], MPI_REPLACE));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KCycleDeviceToHost(stream, Bytes(ex->nsent), ex->packed[0], ex->staged[0]));
-  PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_HOST, ex->staged[0], PETSC_MEMTYPE_HOST,
+  PetscCall(KCycleDeviceToHost(Bytes(ex->nsent), ex->packed[0], ex->staged[0]));
+  PetscCall(PetscSFBcastWithMemTypeBegin(ex->sf, KC_MPI_NUMBER, PETSC_MEMTYPE_HOST, ex->staged[0], PETSC_MEMTYPE_HOST,
                                          ex->staged[1], MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SendEnd(cudaStream_t stream, const KCycleDeviceExchange *ex)
+static PetscErrorCode SendEnd(const KCycleDeviceExchange *ex)
 {
   PetscFunctionBegin;
   if (ex->aware) {
-    PetscCall(PetscSFBcastEnd(ex->sf, NUMBER, ex->packed[0], ex->packed[1], MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(ex->sf, KC_MPI_NUMBER, ex->packed[0], ex->packed[1], MPI_REPLACE));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscSFBcastEnd(ex->sf, NUMBER, ex->staged[0], ex->staged[1], MPI_REPLACE));
-  PetscCall(KCycleDeviceToDevice(stream, Bytes(ex->ngot), ex->staged[1], ex->packed[1]));
+  PetscCall(PetscSFBcastEnd(ex->sf, KC_MPI_NUMBER, ex->staged[0], ex->staged[1], MPI_REPLACE));
+  PetscCall(KCycleDeviceToDevice(Bytes(ex->ngot), ex->staged[1], ex->packed[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Packed roots become the sums of their packed leaves */
-static PetscErrorCode SendBack(cudaStream_t stream, const KCycleDeviceExchange *ex)
+static PetscErrorCode SendBack(const KCycleDeviceExchange *ex)
 {
   PetscFunctionBegin;
   if (ex->aware && SUMS_ON_DEVICE) {
-    PetscCallCUDA(KCycleCudaZero(stream, ex->nsent, ex->packed[0]));
-    PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(PetscSFReduceWithMemTypeBegin(ex->sf, NUMBER, KCYCLE_DEVICE_MEMORY, ex->packed[1], KCYCLE_DEVICE_MEMORY,
-                                            ex->packed[0], SUM));
-    PetscCall(PetscSFReduceEnd(ex->sf, NUMBER, ex->packed[1], ex->packed[0], SUM));
+    KCycleCallKernel(KCycleCudaZero, ex->nsent, ex->packed[0]);
+    PetscCall(KCycleDeviceWait());
+    PetscCall(PetscSFReduceWithMemTypeBegin(ex->sf, KC_MPI_NUMBER, KCYCLE_DEVICE_MEMORY, ex->packed[1],
+                                            KCYCLE_DEVICE_MEMORY, ex->packed[0], KC_MPI_SUM));
+    PetscCall(PetscSFReduceEnd(ex->sf, KC_MPI_NUMBER, ex->packed[1], ex->packed[0], KC_MPI_SUM));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KCycleDeviceToHost(stream, Bytes(ex->ngot), ex->packed[1], ex->staged[1]));
+  PetscCall(KCycleDeviceToHost(Bytes(ex->ngot), ex->packed[1], ex->staged[1]));
   PetscCall(PetscArrayzero(ex->staged[0], ex->nsent));
-  PetscCall(PetscSFReduceWithMemTypeBegin(ex->sf, NUMBER, PETSC_MEMTYPE_HOST, ex->staged[1], PETSC_MEMTYPE_HOST,
-                                          ex->staged[0], SUM));
-  PetscCall(PetscSFReduceEnd(ex->sf, NUMBER, ex->staged[1], ex->staged[0], SUM));
-  PetscCall(KCycleDeviceToDevice(stream, Bytes(ex->nsent), ex->staged[0], ex->packed[0]));
+  PetscCall(PetscSFReduceWithMemTypeBegin(ex->sf, KC_MPI_NUMBER, PETSC_MEMTYPE_HOST, ex->staged[1], PETSC_MEMTYPE_HOST,
+                                          ex->staged[0], KC_MPI_SUM));
+  PetscCall(PetscSFReduceEnd(ex->sf, KC_MPI_NUMBER, ex->staged[1], ex->staged[0], KC_MPI_SUM));
+  PetscCall(KCycleDeviceToDevice(Bytes(ex->nsent), ex->staged[0], ex->packed[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -402,28 +406,24 @@ static PetscErrorCode SendBack(cudaStream_t stream, const KCycleDeviceExchange *
 PetscErrorCode KCycleDeviceGridExchangeBegin(const KCycleDeviceGrid *grid, PetscBool corners, const KCScalar *x)
 {
   const KCycleDeviceExchange *ex = grid->exchange[corners ? 1 : 0];
-  cudaStream_t                stream;
 
   PetscFunctionBegin;
   if (!grid->talks) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaMove(stream, ex->npairs, ex->root, x, ex->leaf, grid->halo));
+  KCycleCallKernel(KCycleCudaMove, ex->npairs, ex->root, x, ex->leaf, grid->halo);
   if (!ex->sf) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(KCycleCudaMove(stream, ex->nsent, ex->sent, x, NULL, ex->packed[0]));
-  PetscCall(SendBegin(stream, ex));
+  KCycleCallKernel(KCycleCudaMove, ex->nsent, ex->sent, x, NULL, ex->packed[0]);
+  PetscCall(SendBegin(ex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KCycleDeviceGridExchangeEnd(const KCycleDeviceGrid *grid, PetscBool corners)
 {
   const KCycleDeviceExchange *ex = grid->exchange[corners ? 1 : 0];
-  cudaStream_t                stream;
 
   PetscFunctionBegin;
   if (!grid->talks || !ex->sf) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCall(SendEnd(stream, ex));
-  PetscCallCUDA(KCycleCudaMove(stream, ex->ngot, NULL, ex->packed[1], ex->got, grid->halo));
+  PetscCall(SendEnd(ex));
+  KCycleCallKernel(KCycleCudaMove, ex->ngot, NULL, ex->packed[1], ex->got, grid->halo);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -440,19 +440,15 @@ PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *grid, PetscBool 
 PetscErrorCode KCycleDeviceGridReduce(const KCycleDeviceGrid *grid, KCScalar *x)
 {
   const KCycleDeviceExchange *ex = grid->exchange[1];
-  cudaStream_t                stream;
 
   PetscFunctionBegin;
   if (!grid->talks) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaGather(stream, ex->nsums, ex->start, ex->add, grid->halo, ex->sum, x));
+  KCycleCallKernel(KCycleCudaGather, ex->nsums, ex->start, ex->add, grid->halo, ex->sum, x);
   if (ex->sf) {
-    PetscCallCUDA(KCycleCudaMove(stream, ex->ngot, ex->got, grid->halo, NULL, ex->packed[1]));
-    PetscCall(SendBack(stream, ex));
-    PetscCallCUDA(KCycleCudaGather(stream, ex->nsent, NULL, NULL, ex->packed[0], ex->sent, x));
+    KCycleCallKernel(KCycleCudaMove, ex->ngot, ex->got, grid->halo, NULL, ex->packed[1]);
+    PetscCall(SendBack(ex));
+    KCycleCallKernel(KCycleCudaGather, ex->nsent, NULL, NULL, ex->packed[0], ex->sent, x);
   }
-  PetscCallCUDA(KCycleCudaZero(stream, grid->nhalo, grid->halo));
+  KCycleCallKernel(KCycleCudaZero, grid->nhalo, grid->halo);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

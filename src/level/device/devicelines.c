@@ -5,8 +5,6 @@
 #include "../smoother/lines.h"
 #include <petsckcycle/private/devicelevelimpl.h>
 
-#if defined(KCYCLE_HAVE_CUDA)
-
 /* Lines of one direction; ends of their parts as in KCycleLineEnds */
 typedef struct {
   const KCycleLines *of;
@@ -119,7 +117,7 @@ static KCycleCudaLines ColourOf(const KCycleStencil *st, const Lines *lines, int
 }
 
 /* What comes before and behind the parts of lines, from the first and the last points of y */
-static PetscErrorCode CompleteLines(const Lines *lines, const KCycleCudaLines *z, int colour, cudaStream_t stream)
+static PetscErrorCode CompleteLines(const Lines *lines, const KCycleCudaLines *z, int colour)
 {
   const KCycleLines *of     = lines->of;
   const PetscInt     n      = z->nlines;
@@ -128,14 +126,14 @@ static PetscErrorCode CompleteLines(const Lines *lines, const KCycleCudaLines *z
 
   PetscFunctionBegin;
   for (int c = 0; c < colour; c++) weight += 4 * of->ends.size * of->start[c][of->nrows];
-  PetscCallCUDA(KCycleCudaMove(stream, n, NULL, z->y, NULL, lines->ends));
-  PetscCallCUDA(KCycleCudaMove(stream, n, NULL, z->y + (z->n - 1) * n, NULL, lines->ends + n));
+  KCycleCallKernel(KCycleCudaMove, n, NULL, z->y, NULL, lines->ends);
+  KCycleCallKernel(KCycleCudaMove, n, NULL, z->y + (z->n - 1) * n, NULL, lines->ends + n);
   if (of->ends.size > 1) {
-    PetscCall(KCycleDeviceToHost(stream, bytes, lines->ends, lines->mine));
+    PetscCall(KCycleDeviceToHost(bytes, lines->ends, lines->mine));
     PetscCall(KCycleLinesGatherEnds(&of->ends, n, lines->mine, lines->gathered));
-    PetscCall(KCycleDeviceToDevice(stream, bytes * (size_t)of->ends.size, lines->gathered, lines->ends));
+    PetscCall(KCycleDeviceToDevice(bytes * (size_t)of->ends.size, lines->gathered, lines->ends));
   }
-  PetscCallCUDA(KCycleCudaLinesBeyond(stream, z, of->ends.size, weight, lines->ends));
+  KCycleCallKernel(KCycleCudaLinesBeyond, z, of->ends.size, weight, lines->ends);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,16 +142,14 @@ static PetscErrorCode SolveColour(const KCycleDeviceStencil *st, const Lines *li
                                   int colour, const KCScalar *b, const KCScalar *from, KCScalar *x)
 {
   const PetscBool direct = (PetscBool)(z->d > 0 && !z->cut);
-  cudaStream_t    stream;
 
   PetscFunctionBegin;
-  if (from) PetscCall(KCycleDeviceGridExchange(st->grid, (PetscBool)(st->st.shape.box != 0), from));
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaLineResidual(stream, &st->st, z, b, from));
-  PetscCallCUDA(KCycleCudaLinesSolve(stream, z, direct ? x : NULL));
+  if (from) PetscCall(KCycleDeviceStencilExchange(st, from));
+  KCycleCallKernel(KCycleCudaLineResidual, &st->st, z, b, from);
+  KCycleCallKernel(KCycleCudaLinesSolve, z, direct ? x : NULL);
   if (direct) PetscFunctionReturn(PETSC_SUCCESS);
-  if (z->cut) PetscCall(CompleteLines(lines, z, colour, stream));
-  PetscCallCUDA(KCycleCudaLinesAdd(stream, z, x));
+  if (z->cut) PetscCall(CompleteLines(lines, z, colour));
+  KCycleCallKernel(KCycleCudaLinesAdd, z, x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,16 +157,13 @@ static PetscErrorCode SolveColour(const KCycleDeviceStencil *st, const Lines *li
 PetscErrorCode KCycleDeviceLinesSweeps(const KCycleDeviceStencil *st, const KCycleSmoother *s,
                                        const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x, KCScalar *work)
 {
-  const Copy  *copy  = (const Copy *)s->copy;
-  const int    turns = sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1;
-  PetscBool    zero  = sweeps->zeroguess;
-  cudaStream_t stream;
+  const Copy *copy = (const Copy *)s->copy;
+  PetscBool   zero = sweeps->zeroguess;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  if (zero) PetscCallCUDA(KCycleCudaZero(stream, st->st.box.npoints, x));
-  for (PetscInt i = 0; i < sweeps->its * turns; i++) {
-    const PetscBool back = turns == 2 ? (PetscBool)(i % 2) : KCycleSweepsBackward(sweeps);
+  if (zero) KCycleCallKernel(KCycleCudaZero, st->st.box.npoints, x);
+  for (PetscInt i = 0; i < KCycleSweepsTurns(sweeps); i++) {
+    const PetscBool back = KCycleSweepsTurnsBack(sweeps, i);
 
     for (int d = 0; d < copy->ndirections; d++) {
       const Lines *lines = &copy->lines[back ? copy->ndirections - 1 - d : d];
@@ -185,9 +178,7 @@ PetscErrorCode KCycleDeviceLinesSweeps(const KCycleDeviceStencil *st, const KCyc
       }
     }
   }
-  PetscCall(
-      PetscLogGpuFlops(2.0 * st->st.shape.ncoeffs * copy->ndirections * sweeps->its * turns * st->st.box.npoints));
+  PetscCall(PetscLogGpuFlops(2.0 * st->st.shape.ncoeffs * copy->ndirections * KCycleSweepsTurns(sweeps) *
+                             st->st.box.npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

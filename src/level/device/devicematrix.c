@@ -4,8 +4,6 @@
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
-#if defined(KCYCLE_HAVE_CUDA)
-
 struct _KCycleMatrix {
   KCScalar              *M; /* on the device, by rows */
   /* while columns are made: where steps have their numbers, and where these stand among those of a block, */
@@ -121,7 +119,6 @@ PetscErrorCode KCycleDeviceMatrixCreate(const KCycleProgram *program, PetscInt n
   KCycleCudaSteps   steps = program->steps;
   KCycleCudaColumns made;
   KCycleMatrix     *m;
-  cudaStream_t      stream;
   int               processors;
 
   PetscFunctionBegin;
@@ -141,11 +138,10 @@ PetscErrorCode KCycleDeviceMatrixCreate(const KCycleProgram *program, PetscInt n
   made.b            = PlaceOf(m, level->b);
   made.x            = PlaceOf(m, level->x);
   made.M            = m->M;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaMakeColumns(stream, &steps, &made));
+  KCycleCallKernel(KCycleCudaMakeColumns, &steps, &made);
   /* The cycle that comes next may be recorded, and a kernel cannot be loaded meanwhile */
-  PetscCallCUDA(KCycleCudaMultiply(stream, n, m->M, level->b, level->x));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
+  KCycleCallKernel(KCycleCudaMultiply, n, m->M, level->b, level->x);
+  PetscCall(KCycleDeviceWait());
   PetscCall(PetscLogGpuFlops(program->flops * n));
   PetscCall(Forget(m));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,13 +150,9 @@ PetscErrorCode KCycleDeviceMatrixCreate(const KCycleProgram *program, PetscInt n
 PetscErrorCode KCycleDeviceMatrixMultiply(const KCycleLevelData *level, const KCycleMatrix *matrix)
 {
   const PetscInt n = level->st->box->npoints;
-  cudaStream_t   stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaMultiply(stream, n, matrix->M, level->b, level->x));
+  KCycleCallKernel(KCycleCudaMultiply, n, matrix->M, level->b, level->x);
   PetscCall(PetscLogGpuFlops(2.0 * n * n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

@@ -9,14 +9,6 @@
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
-#if defined(KCYCLE_HAVE_CUDA)
-
-/* Seconds, of an H100, by count of cycles and instructions; nobody has measured them: a node of a graph, and the
-   shortest kernel; a step of a block, which is a barrier and what a point takes if nothing else is done meanwhile, 220
-   cycles, doubled; each point, 100 instructions of which a processor does 128 a cycle; a number of a vector */
-static const PetscReal node = 0.6e-6, kernel = 1e-6, step = 0.25e-6, point = 0.5e-9,
-                       number = sizeof(KCScalar) / 3.35e12;
-
 /* Points that a part may have in a direction, some of them fewer than that for parts of the same size */
 static const PetscInt sizes[] = {4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 
@@ -41,9 +33,9 @@ static PetscReal Seconds(const KCycleCudaShares *s, PetscInt dim, PetscInt proce
 
   for (PetscInt h = 0; h < kind->nhalf; h++) points += Points(s, dim, h + from) / 2;
   if (kind->restricts) points += Points(s, dim, s->rim - 1) + Points(s, dim, s->rim);
-  return node + kernel +
+  return KCYCLE_DEVICE_NODE + KCYCLE_DEVICE_KERNEL +
          (PetscReal)Pieces(s->parts[0] * s->parts[1] * s->parts[2], processors) *
-             ((PetscReal)steps * step + points * point);
+             ((PetscReal)steps * KCYCLE_DEVICE_STEP + points * KCYCLE_DEVICE_POINT);
 }
 
 /* Parts that have so many points in each direction at most */
@@ -108,9 +100,10 @@ static PetscBool ChooseAll(KCycleDeviceTile *t, PetscInt nhalf, PetscReal second
 /* A launch for each half sweep of a visit with four sweeps down and four up, and three for the rest */
 static PetscReal SecondsApart(const KCycleCudaBox *box)
 {
-  const PetscInt launches = 4 * 4 + 3;
+  const PetscInt  launches = 4 * 4 + 3;
+  const PetscReal seconds  = 3 * (PetscReal)box->npoints * (PetscReal)sizeof(KCScalar) / KCYCLE_DEVICE_BANDWIDTH;
 
-  return (PetscReal)launches * (node + PetscMax(kernel, 3 * (PetscReal)box->npoints * number));
+  return (PetscReal)launches * (KCYCLE_DEVICE_NODE + PetscMax(KCYCLE_DEVICE_KERNEL, seconds));
 }
 
 /* The most half sweeps that a launch should have, by such a visit; 0: a launch for each is faster, or a block has too
@@ -131,5 +124,3 @@ PetscErrorCode KCycleDevicePartsCreate(KCycleDeviceTile *t, PetscInt *most)
   if (*most) PetscCallCUDA(KCycleCudaPartPrepare(&t->tile));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

@@ -5,8 +5,6 @@
 #include "../smoother/planes.h"
 #include <petsckcycle/private/devicelevelimpl.h>
 
-#if defined(KCYCLE_HAVE_CUDA)
-
 typedef struct {
   KCycleCudaPlanes part[3][2]; /* of each direction and parity */
   PetscScalar     *r, *e;      /* residual and correction of the planes of a colour, on their own grid */
@@ -65,63 +63,21 @@ PetscErrorCode KCycleDevicePlanesCreate(KCycleSmoother *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The planes of both colours across one direction */
-static PetscErrorCode Relax(const KCycleDeviceStencil *st, const KCycleSmoother *s, int which, PetscBool back,
-                            PetscBool zero, const KCScalar *b, KCScalar *x)
+/* Those of planes.c */
+PetscErrorCode KCycleDevicePlanesRelax(void *ctx, const KCycleSmoother *s, int which, int parity, PetscBool zero,
+                                       const KCScalar *b, KCScalar *x)
 {
-  const KCyclePlaneSolvers *solvers = s->solvers;
-  const Copy               *copy    = (const Copy *)s->copy;
-  cudaStream_t              stream;
+  const KCycleDeviceStencil *st     = ((const KCycleDeviceWork *)ctx)->st;
+  const Copy                *copy   = (const Copy *)s->copy;
+  const KCycleCudaPlanes    *part   = &copy->part[which][parity];
+  void                      *solver = s->solvers->solver[which][parity];
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  for (int c = 0; c < 2; c++) {
-    const int               parity = KCyclePlanesParity(s, solvers->d[which], c, back);
-    const KCycleCudaPlanes *part   = &copy->part[which][parity];
-
-    if (!solvers->exists[which][parity]) continue;
-    if (!zero) PetscCall(KCycleDeviceGridExchange(st->grid, (PetscBool)(st->st.shape.box != 0), x));
-    if (solvers->solver[which][parity]) {
-      PetscCallCUDA(KCycleCudaPlaneResidual(stream, &st->st, part, s->divisor, b, zero ? NULL : x, copy->r));
-      PetscCall((*solvers->solvethere)(solvers->solver[which][parity], copy->r, copy->e));
-      PetscCallCUDA(KCycleCudaPlaneAdd(stream, &st->st.box, part, s->weight, copy->e, x));
-    }
-    zero = PETSC_FALSE;
-  }
+  if (!zero) PetscCall(KCycleDeviceStencilExchange(st, x));
+  if (!solver) PetscFunctionReturn(PETSC_SUCCESS);
+  KCycleCallKernel(KCycleCudaPlaneResidual, &st->st, part, s->divisor, b, zero ? NULL : x, copy->r);
+  PetscCall((*s->solvers->solvethere)(solver, copy->r, copy->e));
+  KCycleCallKernel(KCycleCudaPlaneAdd, &st->st.box, part, s->weight, copy->e, x);
+  PetscCall(PetscLogGpuFlops(2.0 * st->st.shape.ncoeffs * part->n[0] * part->n[1] * part->n[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-static PetscErrorCode Sweep(const KCycleDeviceStencil *st, const KCycleSmoother *s, PetscBool back, PetscBool zero,
-                            const KCScalar *b, KCScalar *x, KCScalar *const work[2])
-{
-  const KCyclePlanesData *planes = (const KCyclePlanesData *)s->data;
-  const int               n      = s->solvers->ndirections;
-  const KCycleSweeps      one    = KCyclePlanesLines(back, zero);
-
-  PetscFunctionBegin;
-  if (planes->lines && back) PetscCall(KCycleDeviceStencilSweeps(st, planes->lines, &one, b, x, work));
-  for (int which = 0; which < n; which++)
-    PetscCall(Relax(st, s, back ? n - 1 - which : which, back, (PetscBool)(zero && !which && !(planes->lines && back)),
-                    b, x));
-  if (planes->lines && !back) PetscCall(KCycleDeviceStencilSweeps(st, planes->lines, &one, b, x, work));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KCycleDevicePlanesSweeps(const KCycleDeviceStencil *st, const KCycleSmoother *s,
-                                        const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
-                                        KCScalar *const work[2])
-{
-  const int    turns = sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1, n = s->solvers->ndirections;
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  if (sweeps->zeroguess) PetscCallCUDA(KCycleCudaZero(stream, st->st.box.npoints, x));
-  for (PetscInt i = 0; i < sweeps->its * turns; i++)
-    PetscCall(Sweep(st, s, turns == 2 ? (PetscBool)(i % 2) : KCycleSweepsBackward(sweeps),
-                    (PetscBool)(sweeps->zeroguess && !i), b, x, work));
-  PetscCall(PetscLogGpuFlops(2.0 * st->st.shape.ncoeffs * n * sweeps->its * turns * st->st.box.npoints));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#endif

@@ -3,8 +3,6 @@
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
-#if defined(KCYCLE_HAVE_CUDA)
-
 /* Made when it is first asked for */
 PetscErrorCode KCycleDeviceSmootherCopy(KCycleSmoother *s)
 {
@@ -16,5 +14,3 @@ PetscErrorCode KCycleDeviceSmootherCopy(KCycleSmoother *s)
   if (s->kind == KCYCLE_SWEEPS_CLUSTERS) PetscCall(KCycleDeviceClustersCreate(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

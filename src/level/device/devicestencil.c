@@ -3,8 +3,6 @@
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
-#if defined(KCYCLE_HAVE_CUDA)
-
 static PetscErrorCode Forget(KCycleCudaStencil *st)
 {
   PetscFunctionBegin;
@@ -112,21 +110,27 @@ PetscErrorCode KCycleDeviceStencilDestroy(KCycleDeviceStencil **stencil)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The halo from x, where there is nothing to do meanwhile */
+PetscErrorCode KCycleDeviceStencilExchange(const KCycleDeviceStencil *st, const KCScalar *x)
+{
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceGridExchange(st->grid, (PetscBool)(st->st.shape.box != 0), x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* With the exchange of the halo of x */
 PetscErrorCode KCycleDeviceStencilStep(const KCycleDeviceStencil *stencil, const KCycleCudaStep *step)
 {
   const KCycleShape      *shape   = &stencil->st.shape;
   const KCycleDeviceGrid *grid    = stencil->grid;
   const PetscBool         corners = (PetscBool)(shape->box != 0), overlaps = (PetscBool)(step->x && grid->overlaps);
-  cudaStream_t            stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
   if (step->x) PetscCall(KCycleDeviceGridExchangeBegin(grid, corners, step->x));
-  if (overlaps) PetscCallCUDA(KCycleCudaComputePart(stream, &stencil->st, step, &grid->points.inner));
+  if (overlaps) KCycleCallKernel(KCycleCudaComputePart, &stencil->st, step, &grid->points.inner);
   if (step->x) PetscCall(KCycleDeviceGridExchangeEnd(grid, corners));
-  if (overlaps) PetscCallCUDA(KCycleCudaComputePart(stream, &stencil->st, step, &grid->points.rim));
-  else PetscCallCUDA(KCycleCudaCompute(stream, &stencil->st, step));
+  if (overlaps) KCycleCallKernel(KCycleCudaComputePart, &stencil->st, step, &grid->points.rim);
+  else KCycleCallKernel(KCycleCudaCompute, &stencil->st, step);
   PetscCall(PetscLogGpuFlops(((step->x ? 2.0 * shape->ncoeffs : 0) + (step->op == KC_MULT ? 0 : 3)) *
                              stencil->st.box.npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,18 +147,15 @@ typedef struct {
 /* So that the last one of so many steps leaves it in x */
 static PetscErrorCode IterateBegin(Iterate *it, PetscInt steps)
 {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
   it->now = steps % 2 ? it->work[0] : it->x;
   if (it->zero || it->now == it->x) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaMove(stream, it->st->st.box.npoints, NULL, it->x, NULL, it->now));
+  KCycleCallKernel(KCycleCudaMove, it->st->st.box.npoints, NULL, it->x, NULL, it->now);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x <- x + w D^-1 (b - A x); with a direction: d <- keep d + w D^-1 (b - A x), x <- x + d */
-static PetscErrorCode IterateStep(Iterate *it, PetscReal w, PetscBool direction, PetscReal keep)
+static PetscErrorCode IterateStep(Iterate *it, const KCycleTerm *term, PetscBool direction)
 {
   KCycleCudaStep step;
 
@@ -163,42 +164,25 @@ static PetscErrorCode IterateStep(Iterate *it, PetscReal w, PetscBool direction,
   step.x    = it->zero ? NULL : it->now;
   step.b    = it->b;
   step.y    = it->now == it->x ? it->work[0] : it->x;
-  step.w    = (KCScalar)w;
+  step.w    = term->weight;
   step.d    = direction ? it->work[1] : NULL;
-  step.keep = keep;
+  step.keep = term->keep;
   PetscCall(KCycleDeviceStencilStep(it->st, &step));
   it->now  = step.y;
   it->zero = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SweepsJacobi(const KCycleSmoother *s, PetscInt its, Iterate *it)
+/* Those of jacobi.c and chebyshev.c */
+static PetscErrorCode SweepsPolynomial(const KCycleSmoother *s, PetscInt its, Iterate *it)
 {
-  PetscFunctionBegin;
-  PetscCall(IterateBegin(it, its));
-  for (PetscInt i = 0; i < its; i++) PetscCall(IterateStep(it, s->weight, PETSC_FALSE, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* As chebyshev.c does */
-static PetscErrorCode SweepsChebyshev(const KCycleSmoother *s, PetscInt its, Iterate *it)
-{
-  const PetscReal upper = s->upper, lower = upper / (KCYCLE_CHEBYSHEV_PART * s->st->box->dim),
-                  theta = (upper + lower) / 2, delta = (upper - lower) / 2, sigma = theta / delta;
+  const PetscBool   direction = (PetscBool)(s->kind == KCYCLE_SWEEPS_CHEBYSHEV);
+  PetscInt          nterms;
+  const KCycleTerm *term = KCyclePolynomialTerms(s, &nterms);
 
   PetscFunctionBegin;
-  PetscCall(IterateBegin(it, its * s->degree));
-  for (PetscInt i = 0; i < its; i++) {
-    PetscReal rho = 1 / sigma;
-
-    PetscCall(IterateStep(it, 1 / theta, PETSC_TRUE, 0));
-    for (PetscInt k = 1; k < s->degree; k++) {
-      const PetscReal next = 1 / (2 * sigma - rho);
-
-      PetscCall(IterateStep(it, 2 * next / delta, PETSC_TRUE, rho * next));
-      rho = next;
-    }
-  }
+  PetscCall(IterateBegin(it, its * nterms));
+  for (PetscInt i = 0; i < its * nterms; i++) PetscCall(IterateStep(it, &term[i % nterms], direction));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,15 +192,13 @@ static PetscErrorCode RelaxColour(const KCycleDeviceStencil *st, const KCycleCud
   const KCycleDeviceGrid *grid    = st->grid;
   const PetscBool         corners = (PetscBool)(st->st.shape.box != 0),
                   overlaps        = (PetscBool)(grid->overlaps && !colour->zeroguess);
-  cudaStream_t stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
   if (!colour->zeroguess) PetscCall(KCycleDeviceGridExchangeBegin(grid, corners, colour->x));
-  if (overlaps) PetscCallCUDA(KCycleCudaRelaxColourPart(stream, &st->st, colour, &grid->pairs.inner));
+  if (overlaps) KCycleCallKernel(KCycleCudaRelaxColourPart, &st->st, colour, &grid->pairs.inner);
   if (!colour->zeroguess) PetscCall(KCycleDeviceGridExchangeEnd(grid, corners));
-  if (overlaps) PetscCallCUDA(KCycleCudaRelaxColourPart(stream, &st->st, colour, &grid->pairs.rim));
-  else PetscCallCUDA(KCycleCudaRelaxColour(stream, &st->st, colour));
+  if (overlaps) KCycleCallKernel(KCycleCudaRelaxColourPart, &st->st, colour, &grid->pairs.rim);
+  else KCycleCallKernel(KCycleCudaRelaxColour, &st->st, colour);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -249,33 +231,45 @@ static PetscErrorCode SweepsColours(const KCycleDeviceStencil *st, const KCycleS
   colour.zeroguess = sweeps->zeroguess ? 1 : 0;
   colour.each      = s->kind == KCYCLE_SWEEPS_COLOURS ? 1 : 0;
   for (int d = 0; d < 3; d++) colour.parity[d] = d < box->dim ? (box->start[d] + s->origin[d]) & 1 : 0;
-  for (PetscInt i = 0; i < sweeps->its; i++) {
-    PetscCall(SweepColours(st, s, KCycleSweepsBackward(sweeps), &colour));
-    if (sweeps->order == PC_RELAX_ORDER_SYMMETRIC) PetscCall(SweepColours(st, s, PETSC_TRUE, &colour));
-  }
+  for (PetscInt i = 0; i < KCycleSweepsTurns(sweeps); i++)
+    PetscCall(SweepColours(st, s, KCycleSweepsTurnsBack(sweeps, i), &colour));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Zero(void *ctx, const KCycleStencil *st, KCScalar *x)
+{
+  PetscFunctionBegin;
+  (void)ctx;
+  KCycleCallKernel(KCycleCudaZero, st->box->npoints, x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SweepsOf(void *ctx, KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
+{
+  const KCycleDeviceWork *w = (const KCycleDeviceWork *)ctx;
+
+  PetscFunctionBegin;
+  PetscCall(KCycleDeviceStencilSweeps(w->st, s, sweeps, b, x, w->work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x <- sweeps(x). work: as many vectors as the smoother needs. It has its copy */
-PetscErrorCode KCycleDeviceStencilSweeps(const KCycleDeviceStencil *st, const KCycleSmoother *s,
-                                         const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x,
-                                         KCScalar *const work[2])
+PetscErrorCode KCycleDeviceStencilSweeps(const KCycleDeviceStencil *st, KCycleSmoother *s, const KCycleSweeps *sweeps,
+                                         const KCScalar *b, KCScalar *x, KCScalar *const work[2])
 {
-  Iterate      it = {st, b, x, NULL, {work[0], work[1]}, sweeps->zeroguess};
-  cudaStream_t stream;
+  KCycleDeviceWork         ctx    = {st, work};
+  const KCycleSweepKernels device = {&ctx, Zero, SweepsOf, KCycleDevicePlanesRelax, KCycleDeviceClustersCorrect};
+  Iterate                  it     = {st, b, x, NULL, {work[0], work[1]}, sweeps->zeroguess};
 
   PetscFunctionBegin;
   if (!sweeps->its) {
-    PetscCall(PetscGetCurrentCUDAStream(&stream));
-    if (sweeps->zeroguess) PetscCallCUDA(KCycleCudaZero(stream, st->st.box.npoints, x));
+    if (sweeps->zeroguess) PetscCall(Zero(NULL, s->st, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   switch (s->kind) {
   case KCYCLE_SWEEPS_JACOBI:
-    PetscCall(SweepsJacobi(s, sweeps->its, &it));
-    break;
   case KCYCLE_SWEEPS_CHEBYSHEV:
-    PetscCall(SweepsChebyshev(s, sweeps->its, &it));
+    PetscCall(SweepsPolynomial(s, sweeps->its, &it));
     break;
   case KCYCLE_SWEEPS_REDBLACK:
   case KCYCLE_SWEEPS_COLOURS:
@@ -285,15 +279,13 @@ PetscErrorCode KCycleDeviceStencilSweeps(const KCycleDeviceStencil *st, const KC
     PetscCall(KCycleDeviceLinesSweeps(st, s, sweeps, b, x, work[0]));
     break;
   case KCYCLE_SWEEPS_PLANES:
-    PetscCall(KCycleDevicePlanesSweeps(st, s, sweeps, b, x, work));
+    PetscCall(KCyclePlanesSweeps(s, &device, sweeps, b, x));
     break;
   case KCYCLE_SWEEPS_CLUSTERS:
-    PetscCall(KCycleDeviceClustersSweeps(st, s, sweeps, b, x, work));
+    PetscCall(KCycleClustersSweeps(s, &device, sweeps, b, x));
     break;
   default:
     SETERRQ(s->comm, PETSC_ERR_PLIB, "The smoother %s has no kernels for devices", s->name);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

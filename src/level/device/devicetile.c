@@ -11,8 +11,6 @@
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
-#if defined(KCYCLE_HAVE_CUDA)
-
 /* The lines of the class that most lines share, as a box: its points between the ends of lines have coefficients that
    kernels have at hand. Empty where other lines lie among them */
 static void FindMiddle(const KCycleStencil *st, KCycleCudaTile *tile)
@@ -183,7 +181,6 @@ static PetscErrorCode Launch(KCycleDeviceTile *t, const KCycleLevelData *level, 
 {
   KCycleCudaTile      *tile = &t->tile;
   const KCycleTileKind kind = {tile->nhalf, zeros, (PetscBool)(tile->coarse != NULL)};
-  cudaStream_t         stream;
 
   PetscFunctionBegin;
   tile->x       = zeros ? NULL : t->away ? level->r : level->x;
@@ -191,9 +188,8 @@ static PetscErrorCode Launch(KCycleDeviceTile *t, const KCycleLevelData *level, 
   tile->b       = level->b;
   tile->colours = 0;
   for (PetscInt i = 0; i < tile->nhalf; i++) tile->colours |= ColourOf(sweeps, first + i) << i;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  if (t->marches) PetscCallCUDA(KCycleCudaTileSweeps(stream, tile));
-  else PetscCallCUDA(KCycleCudaPartSweeps(stream, tile, KCycleDevicePartsOf(t, &kind)));
+  if (t->marches) KCycleCallKernel(KCycleCudaTileSweeps, tile);
+  else KCycleCallKernel(KCycleCudaPartSweeps, tile, KCycleDevicePartsOf(t, &kind));
   t->away = (PetscBool)!t->away;
   PetscCall(PetscLogGpuFlops((tile->nhalf * (level->st->shape.ncoeffs + 1.5) +
                               (tile->coarse ? 2.0 * level->st->shape.ncoeffs + 5 : 0) + (tile->e ? 4.0 : 0)) *
@@ -212,13 +208,10 @@ static void TakeSmoother(KCycleDeviceTile *t, const KCycleSmoother *s)
 /* The iterate comes to x, if it is elsewhere */
 PetscErrorCode KCycleDeviceTileSettle(KCycleDeviceTile *t, const KCycleLevelData *level)
 {
-  cudaStream_t stream;
-
   PetscFunctionBegin;
   if (!t || !t->away) PetscFunctionReturn(PETSC_SUCCESS);
   t->away = PETSC_FALSE;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaMove(stream, level->st->box->npoints, NULL, level->r, NULL, level->x));
+  KCycleCallKernel(KCycleCudaMove, level->st->box->npoints, NULL, level->r, NULL, level->x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,15 +240,13 @@ PetscErrorCode KCycleDeviceTileUp(KCycleDeviceTile *t, const KCycleLevelData *le
 {
   const PetscInt  all = Halves(sweeps), rest = all % t->most;
   const PetscBool away = (PetscBool)((all + t->most - 1) / t->most % 2);
-  cudaStream_t    stream;
 
   PetscFunctionBegin;
   TakeSmoother(t, level->smoother[which]);
   t->tile.coarse = NULL;
   if (t->away && !away) PetscCall(KCycleDeviceTileSettle(t, level));
   else if (away && !t->away) {
-    PetscCall(PetscGetCurrentCUDAStream(&stream));
-    PetscCallCUDA(KCycleCudaMove(stream, level->st->box->npoints, NULL, level->x, NULL, level->r));
+    KCycleCallKernel(KCycleCudaMove, level->st->box->npoints, NULL, level->x, NULL, level->r);
     t->away = PETSC_TRUE;
   }
   for (PetscInt done = 0; done < all; done += t->tile.nhalf) {
@@ -265,5 +256,3 @@ PetscErrorCode KCycleDeviceTileUp(KCycleDeviceTile *t, const KCycleLevelData *le
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#endif

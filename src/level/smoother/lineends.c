@@ -9,14 +9,6 @@
 */
 #include "lines.h"
 
-#if defined(KCYCLE_SINGLE)
-  #define NUMBER  MPI_FLOAT
-  #define EPSILON ((PetscReal)1.1920929e-07)
-#else
-  #define NUMBER  MPIU_SCALAR
-  #define EPSILON PETSC_MACHINE_EPSILON
-#endif
-
 /* The n numbers that each process of the lines has, one after the other */
 static PetscErrorCode Gather(const KCycleLineEnds *e, PetscInt n, const KCScalar *mine, KCScalar *all)
 {
@@ -27,7 +19,7 @@ static PetscErrorCode Gather(const KCycleLineEnds *e, PetscInt n, const KCScalar
   if (e->comm == MPI_COMM_NULL) PetscCall(PetscArraycpy(all, mine, n));
   else {
     KCycleRounds++;
-    PetscCallMPI(MPI_Allgather(mine, count, NUMBER, all, count, NUMBER, e->comm));
+    PetscCallMPI(MPI_Allgather(mine, count, KC_MPI_NUMBER, all, count, KC_MPI_NUMBER, e->comm));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -67,7 +59,7 @@ static void SolveTransposed(PetscInt n, PetscScalar *a, PetscScalar *h)
   for (PetscInt k = 0; k < n; k++) {
     const PetscScalar pivot = a[k * n + k];
 
-    if (PetscAbsScalar(pivot) < 100 * EPSILON) {
+    if (PetscAbsScalar(pivot) < 100 * KC_EPSILON) {
       for (PetscInt j = 0; j < n; j++) a[k * n + j] = a[j * n + k] = 0;
       h[k] = h[n + k] = 0;
       continue;

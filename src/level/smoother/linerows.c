@@ -12,9 +12,6 @@
 */
 #include "lines.h"
 
-/* So many points along the lines are asked for before they are read. Measured at 64^3 and 100^3 */
-#define AHEAD 2
-
 /* From point to point along the lines, of one colour */
 static PetscInt Distance(const KCycleStencil *st)
 {
@@ -86,7 +83,7 @@ static const KCScalar *Residual(const KCycleLineSweep *sweep, PetscInt row, Pets
 
   if (sweep->zero) return sweep->b + at;
   KCycleLineGather(st, sweep->x, st->halo, j, k, &l);
-  Ask(sweep, row, i + AHEAD, &l);
+  Ask(sweep, row, i + KCYCLE_ROWS_AHEAD, &l);
   KCycleLineCompute(&st->shape, KC_RESIDUAL, &l, sweep->b + at, NULL, sweep->work);
   return sweep->work;
 }

@@ -4,16 +4,7 @@
 */
 #include "lines.h"
 
-#if defined(KCYCLE_SINGLE)
-  #define EPSILON ((PetscReal)1.1920929e-07)
-#else
-  #define EPSILON PETSC_MACHINE_EPSILON
-#endif
-
-/* Lines in y or z that are solved together, at most: rows are long, so that memory is read in order */
-#define MOST_LINES 1024
-
-/* And at least, where a row has more than one such block: the first and the last points of a line in x that have
+/* Lines of a block at least, where a row has more than one: the first and the last points of a line in x that have
    coefficients of their own, at most 7 each, are all in one of them, as KCycleLinePart() wants it */
 #define LEAST_LINES 8
 
@@ -211,7 +202,7 @@ static void Factor(const KCycleLines *z, KCycleLineSet *set, KCScalar *a)
       w[n - m + s] = upper[n - m + s];
     }
   }
-  KCycleTridiagonalFactor(z->n, m, EPSILON, lower, a, upper);
+  KCycleTridiagonalFactor(z->n, m, KC_EPSILON, lower, a, upper);
   if (z->cut) {
     KCycleTridiagonalSolve(z->n, m, lower, a, upper, v);
     KCycleTridiagonalSolve(z->n, m, lower, a, upper, w);
@@ -315,7 +306,7 @@ PetscErrorCode KCycleLinesSetUp(const KCycleSmoother *s, PetscInt d, KCycleLines
   z->nrows     = box->n[z->beside[1]];
   z->nblocks   = (half + KC_SYSTEMS - 1) / KC_SYSTEMS;
   if (d) {
-    z->nblocks = (half + MOST_LINES - 1) / MOST_LINES;
+    z->nblocks = (half + KCYCLE_BLOCK_LINES - 1) / KCYCLE_BLOCK_LINES;
     /* a row that is the only one is shared by threads */
     if (z->nrows == 1) z->nblocks = PetscMax(z->nblocks, PetscMin(KCycleThreadsMost(), half / LEAST_LINES));
   }

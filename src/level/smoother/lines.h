@@ -8,6 +8,13 @@
 
 #include <petsckcycle/private/smootherimpl.h>
 
+/* Of the numbers that systems are solved in */
+#if defined(KCYCLE_SINGLE)
+  #define KC_EPSILON ((PetscReal)1.1920929e-07)
+#else
+  #define KC_EPSILON PETSC_MACHINE_EPSILON
+#endif
+
 /* Lines first to end - 1 of those of a row that have a colour; line i is number parity + 2 i of the row */
 typedef struct {
   PetscInt row, first, end;

@@ -14,15 +14,6 @@
 */
 #include "lines.h"
 
-/* Where systems are the same, the residuals of a strip may take so many bytes, and it has so many lines of a colour at
-   least. Measured at 1024^2 and 2048^2. Where factors and coefficients are read, too, from so many places at a time,
-   strips cost more than they save, and there is one that has all lines */
-#define BYTES 3200000
-#define LEAST 32
-
-/* So many rows are asked for before they are read */
-#define AHEAD 5
-
 /* In arrays of two, 0 is the colour that comes first in a sweep */
 typedef struct {
   PetscInt      first[2], m[2];  /* lines of each colour: the first one, their number */
@@ -34,16 +25,17 @@ typedef struct {
   KCycleFactors f[2];
 } Strip;
 
-/* Lines of a colour that strips have room for */
+/* Lines of a colour that strips have room for. Where factors and coefficients are read, too, from many places at a time,
+   strips cost more than they save, and there is one that has all lines */
 static PetscInt Width(const KCycleStencil *st, const KCycleLines *z)
 {
   const PetscInt        all   = (st->box->n[0] + 1) / 2;
-  const PetscInt        lines = (PetscInt)(BYTES / (2 * sizeof(KCScalar)) / (size_t)z->n) / 8 * 8;
+  const PetscInt        lines = (PetscInt)(KCYCLE_COLUMNS_BYTES / (2 * sizeof(KCScalar)) / (size_t)z->n) / 8 * 8;
   const KCycleLineBlock block = {0, 0, all, 0};
   KCycleFactors         f;
 
   (void)KCycleLinesFactors(z, &block, &f);
-  return f.high - f.low < all / 2 ? all : PetscMin(PetscMax(lines, LEAST), all);
+  return f.high - f.low < all / 2 ? all : PetscMin(PetscMax(lines, KCYCLE_COLUMNS), all);
 }
 
 /* Numbers of work: the residuals of a strip and of a row */
@@ -83,9 +75,9 @@ static void Eliminate(const KCycleLineSweep *sweep, const Strip *strip)
 
     KCycleLineGather(st, sweep->x, st->halo, j, 0, &l);
     KCycleLinePart(&st->shape, strip->column, strip->column + strip->columns, &l);
-    if (i + AHEAD < rows) {
-      Ask(strip->columns, sweep->x + at + AHEAD * next);
-      Ask(strip->columns, sweep->b + at + AHEAD * next);
+    if (i + KCYCLE_COLUMNS_AHEAD < rows) {
+      Ask(strip->columns, sweep->x + at + KCYCLE_COLUMNS_AHEAD * next);
+      Ask(strip->columns, sweep->b + at + KCYCLE_COLUMNS_AHEAD * next);
     }
     KCycleLineCompute(&st->shape, KC_RESIDUAL, &l, sweep->b + at, NULL, t);
     KCycleLineSplit(strip->columns, t, Kept(sweep, strip, i, strip->head), Kept(sweep, strip, i, !strip->head));
@@ -163,7 +155,7 @@ static void SolveAndAdd(const KCycleLineSweep *sweep, const Strip *strip)
     KCScalar       *r = Kept(sweep, strip, i, 1), *x = sweep->x + strip->column + n * RowOf(sweep, strip, i);
     const KCScalar *last = i ? r - 2 * strip->distance : sweep->st->zeros;
 
-    if (i + AHEAD < rows) Ask(strip->columns, x + AHEAD * next);
+    if (i + KCYCLE_COLUMNS_AHEAD < rows) Ask(strip->columns, x + KCYCLE_COLUMNS_AHEAD * next);
     KCycleTridiagonalBack(&strip->f[1], rows - 1 - i, strip->first[1], end, last, r);
     KCycleLineAddBoth(strip->columns, (KCScalar)sweep->weight, Kept(sweep, strip, i, strip->head),
                       Kept(sweep, strip, i, !strip->head), x);

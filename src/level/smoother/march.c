@@ -21,8 +21,6 @@
 #define WAITING  8
 /* Numbers that a class has in KCycleMarch.inverse */
 #define INVERSES 9
-/* Sweeps of so many terms go behind each other, or more if one sweep has more */
-#define TERMS    4
 
 typedef enum {
   LOAD,  /* x as it is */
@@ -437,7 +435,7 @@ PetscErrorCode KCycleMarchCreate(const KCycleStencil *st, const KCycleVectors *v
   m->vectors = vectors;
   m->nterms  = nterms;
   m->terms   = terms;
-  m->most    = PetscMax(nterms, TERMS) + 2;
+  m->most    = PetscMax(nterms, KCYCLE_MARCH_TERMS) + 2;
   m->planes  = KCyclePlanes(box);
   m->lines   = KCycleLinesOfPlane(box);
   m->pitch   = (box->n[0] + PLACES) / PLACES * PLACES;

@@ -156,7 +156,7 @@ static PetscErrorCode Apart(const KCyclePass *pass, const KCycleStep *step)
 
   PetscFunctionBegin;
   for (int c = 0; c < ncolours; c++) {
-    PetscCall(KCyclePassExchange(pass));
+    PetscCall(KCycleStencilExchange(pass->st, pass->x));
     KC_PARALLEL(pass->st->box->n[0] * pass->st->box->n[1])
     ColourPlanes(pass, step->number * ncolours + (step->reverse ? ncolours - 1 - c : c));
   }

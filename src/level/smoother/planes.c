@@ -49,59 +49,73 @@ static void Add(const KCycleSmoother *s, const KCyclePart *part, KCScalar *x)
   }
 }
 
-/* The planes of both colours across one direction */
-static PetscErrorCode Relax(KCycleSmoother *s, int which, PetscBool back, PetscBool zero, const KCScalar *b,
-                            KCScalar *x)
+static PetscErrorCode RelaxPart(void *ctx, const KCycleSmoother *s, int which, int parity, PetscBool zero,
+                                const KCScalar *b, KCScalar *x)
 {
   const KCyclePlanesData   *planes  = (const KCyclePlanesData *)s->data;
   const KCyclePlaneSolvers *solvers = s->solvers;
-  const KCycleBox          *box     = s->st->box;
-  const int                 d       = solvers->d[which];
+  KCyclePart                part;
 
   PetscFunctionBegin;
-  for (int c = 0; c < 2; c++) {
-    const int  parity = KCyclePlanesParity(s, d, c, back);
-    KCyclePart part;
+  (void)ctx;
+  if (!zero) PetscCall(KCycleStencilExchange(s->st, x));
+  if (!solvers->solver[which][parity]) PetscFunctionReturn(PETSC_SUCCESS);
+  KCyclePartFind(s->st->box, solvers->d[which], parity, &part);
+  Residual(s, &part, zero, b, x);
+  PetscCall((*solvers->solve)(solvers->solver[which][parity], planes->r, planes->e));
+  Add(s, &part, x);
+  PetscCall(PetscLogFlops(2.0 * s->st->shape.ncoeffs * part.n[0] * part.n[1] * part.n[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    if (!solvers->exists[which][parity]) continue;
-    if (!zero) PetscCall(KCycleBoxExchange(box, (PetscBool)(s->st->shape.box != 0), x, s->st->halo));
-    if (solvers->solver[which][parity]) {
-      KCyclePartFind(box, d, parity, &part);
-      Residual(s, &part, zero, b, x);
-      PetscCall((*solvers->solve)(solvers->solver[which][parity], planes->r, planes->e));
-      Add(s, &part, x);
-    }
+/* The planes of both colours across one direction. Those of the points that the coarser grid keeps come first */
+static PetscErrorCode Relax(const KCycleSmoother *s, const KCycleSweepKernels *kernels, int which, PetscBool back,
+                            PetscBool zero, const KCScalar *b, KCScalar *x)
+{
+  PetscFunctionBegin;
+  for (int c = 0; c < 2; c++) {
+    const int parity = (int)(s->origin[s->solvers->d[which]] & 1) ^ c ^ (back ? 1 : 0);
+
+    if (!s->solvers->exists[which][parity]) continue;
+    PetscCall((*kernels->planes)(kernels->ctx, s, which, parity, zero, b, x));
     zero = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The planes, then lines; backward the other way round */
-static PetscErrorCode Sweep(KCycleSmoother *s, PetscBool back, PetscBool zero, const KCScalar *b, KCScalar *x)
+static PetscErrorCode Sweep(const KCycleSmoother *s, const KCycleSweepKernels *kernels, PetscBool back, PetscBool zero,
+                            const KCScalar *b, KCScalar *x)
 {
-  const KCyclePlanesData *planes = (const KCyclePlanesData *)s->data;
-  const int               n      = s->solvers->ndirections;
-  const KCycleSweeps      one    = KCyclePlanesLines(back, zero);
+  KCycleSmoother    *lines = ((const KCyclePlanesData *)s->data)->lines;
+  const int          n     = s->solvers->ndirections;
+  const KCycleSweeps one   = {
+        1, (PetscBool)(back && zero), PETSC_FALSE, back ? PC_RELAX_ORDER_BACKWARD : PC_RELAX_ORDER_FORWARD, 0, NULL};
 
   PetscFunctionBegin;
-  if (planes->lines && back) PetscCall(KCycleSmootherSweeps(planes->lines, &one, b, x));
-  for (int which = 0; which < n; which++)
-    PetscCall(
-        Relax(s, back ? n - 1 - which : which, back, (PetscBool)(zero && !which && !(planes->lines && back)), b, x));
-  if (planes->lines && !back) PetscCall(KCycleSmootherSweeps(planes->lines, &one, b, x));
+  if (lines && back) PetscCall((*kernels->sweeps)(kernels->ctx, lines, &one, b, x));
+  for (int i = 0; i < n; i++)
+    PetscCall(Relax(s, kernels, back ? n - 1 - i : i, back, (PetscBool)(zero && !i && !(lines && back)), b, x));
+  if (lines && !back) PetscCall((*kernels->sweeps)(kernels->ctx, lines, &one, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCyclePlanesSweeps(KCycleSmoother *s, const KCycleSweepKernels *kernels, const KCycleSweeps *sweeps,
+                                  const KCScalar *b, KCScalar *x)
+{
+  PetscFunctionBegin;
+  if (sweeps->zeroguess) PetscCall((*kernels->zero)(kernels->ctx, s->st, x));
+  for (PetscInt i = 0; i < KCycleSweepsTurns(sweeps); i++)
+    PetscCall(Sweep(s, kernels, KCycleSweepsTurnsBack(sweeps, i), (PetscBool)(sweeps->zeroguess && !i), b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Sweeps(KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b, KCScalar *x)
 {
-  const int turns = sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1, n = s->solvers->ndirections;
+  const KCycleSweepKernels host = {NULL, KCycleSmootherZero, KCycleSmootherSweepsOf, RelaxPart, NULL};
 
   PetscFunctionBegin;
-  if (sweeps->zeroguess) PetscCall(PetscArrayzero(x, s->st->box->npoints));
-  for (PetscInt i = 0; i < sweeps->its * turns; i++)
-    PetscCall(Sweep(s, turns == 2 ? (PetscBool)(i % 2) : KCycleSweepsBackward(sweeps),
-                    (PetscBool)(sweeps->zeroguess && !i), b, x));
-  PetscCall(PetscLogFlops(2.0 * s->st->shape.ncoeffs * n * sweeps->its * turns * s->st->box->npoints));
+  PetscCall(KCyclePlanesSweeps(s, &host, sweeps, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,15 +195,13 @@ PetscErrorCode KCycleSmootherCreate_Planes(KCycleSmoother *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What counts as nearly all of an error */
-#define NEARLY 0.9
-
 /* The part of all points at which nearly all of x is left when what it has at the points that the coarser grid keeps is
    interpolated and taken off */
 static PetscErrorCode FindLeft(MPI_Comm comm, const KCycleTransfer *tr, const KCScalar *x, KCScalar *coarse,
                                KCScalar *rest, PetscReal *part)
 {
   const KCycleBox *box = tr->coarse, *fine = tr->fine;
+  const PetscReal  nearly = 2 * KCYCLE_PLANES_LEFT;
   KCScalar        *to     = coarse;
   PetscInt64       sum[2] = {0, fine->npoints}, all[2]; /* many more than single precision counts */
 
@@ -203,7 +215,7 @@ static PetscErrorCode FindLeft(MPI_Comm comm, const KCycleTransfer *tr, const KC
     }
   }
   PetscCall(KCycleTransferInterpolate(tr, coarse, PETSC_FALSE, rest));
-  for (PetscInt p = 0; p < fine->npoints; p++) sum[0] += KCycleSquare(x[p] - rest[p]) > 4 * NEARLY * NEARLY ? 1 : 0;
+  for (PetscInt p = 0; p < fine->npoints; p++) sum[0] += KCycleSquare(x[p] - rest[p]) > nearly * nearly ? 1 : 0;
   PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_INT64, MPI_SUM, comm));
   *part = (PetscReal)all[0] / (PetscReal)all[1];
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -49,7 +49,7 @@ static PetscErrorCode PlainStep(const Plain *plain)
   const KCycleStencil *st = plain->st;
 
   PetscFunctionBegin;
-  if (!plain->zero) PetscCall(KCycleBoxExchange(st->box, (PetscBool)(st->shape.box != 0), plain->x, st->halo));
+  if (!plain->zero) PetscCall(KCycleStencilExchange(st, plain->x));
   KC_PARALLEL(st->box->npoints)
   PlainShare(plain);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -235,6 +235,15 @@ PetscErrorCode KCyclePolynomialSetUp(KCycleSmoother *s, PetscInt nterms, KCycleT
   s->starts  = s->planes;
   if (!p->march) PetscCall(PetscMalloc1(s->st->box->npoints, &p->other));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of a sweep */
+const KCycleTerm *KCyclePolynomialTerms(const KCycleSmoother *s, PetscInt *nterms)
+{
+  const Polynomial *p = (const Polynomial *)s->data;
+
+  *nterms = p->nterms;
+  return p->terms;
 }
 
 /* For the function that makes the smoother */

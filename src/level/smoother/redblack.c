@@ -16,21 +16,27 @@ static PetscInt ParityOfHalf(const KCyclePass *pass, int half, PetscInt t, Petsc
          1;
 }
 
-/* The lines of one parity, then the others, where several threads work: lines are written as a whole, and no line
-   shall be read meanwhile */
-static void PlaneRedBlack(const KCyclePass *pass, const KCycleStep *step, PetscInt t, PetscInt low, PetscInt high)
+/* The points of a half sweep on lines first to end - 1 of plane k, a thread's share. The lines of one parity, then the
+   others, where several threads work: lines are written as a whole, and no line shall be read meanwhile */
+static void RelaxLines(const KCyclePass *pass, const KCycleStep *step, PetscInt k, PetscInt first, PetscInt end)
 {
-  const PetscBool three = (PetscBool)(pass->st->box->dim == 3);
-  const PetscInt  turns = KCycleTeam() > 1 ? 2 : 1;
+  const PetscInt turns = KCycleTeam() > 1 ? 2 : 1, dim = pass->st->box->dim;
+  const PetscInt across = step->number + KCycleParity(pass, 0, 0) + (dim > 2 ? KCycleParity(pass, 2, k) : 0);
 
   for (PetscInt turn = 0; turn < turns; turn++) {
-    for (PetscInt l = low; l < high; l++) {
-      if (turns == 2 && (l & 1) != turn) continue;
-      KCycleColoursRelaxLine(pass, three ? l : t, three ? t : 0, ParityOfHalf(pass, step->number, t, l),
-                             step->zeroguess);
+    for (PetscInt j = first; j < end; j++) {
+      if (turns == 2 && (j & 1) != turn) continue;
+      KCycleColoursRelaxLine(pass, j, k, (across + (dim > 1 ? KCycleParity(pass, 1, j) : 0)) & 1, step->zeroguess);
     }
     KC_BARRIER
   }
+}
+
+/* In 2D a plane is a line */
+static void Plane(const KCyclePass *pass, const KCycleStep *step, PetscInt t, PetscInt low, PetscInt high)
+{
+  if (pass->st->box->dim == 3) RelaxLines(pass, step, t, low, high);
+  else RelaxLines(pass, step, 0, t + low, t + high);
 }
 
 /* A strip of lines on its way through the tile: those packed, those that earlier strips have not seen, and this
@@ -198,37 +204,21 @@ static PetscErrorCode Tile(KCycleSmoother *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The points of one colour of plane k, whose x lines threads share */
-static void ColourPlane(const KCyclePass *pass, const KCycleStep *step, PetscInt k)
+static void RelaxAll(const KCyclePass *pass, const KCycleStep *step)
 {
-  const KCycleBox *box   = pass->st->box;
-  const PetscInt   turns = KCycleTeam() > 1 ? 2 : 1,
-                 across  = KCycleParity(pass, 0, 0) + (box->dim > 2 ? KCycleParity(pass, 2, k) : 0);
   PetscInt first, end;
 
-  KCycleShare(0, box->n[1], &first, &end);
-  for (PetscInt turn = 0; turn < turns; turn++) {
-    for (PetscInt j = first; j < end; j++) {
-      if (turns == 2 && (j & 1) != turn) continue;
-      KCycleColoursRelaxLine(pass, j, k, (step->number + across + (box->dim > 1 ? KCycleParity(pass, 1, j) : 0)) & 1,
-                             step->zeroguess);
-    }
-    KC_BARRIER
-  }
-}
-
-static void ColourPlanes(const KCyclePass *pass, const KCycleStep *step)
-{
-  for (PetscInt k = 0; k < pass->st->box->n[2]; k++) ColourPlane(pass, step, k);
+  KCycleShare(0, pass->st->box->n[1], &first, &end);
+  for (PetscInt k = 0; k < pass->st->box->n[2]; k++) RelaxLines(pass, step, k, first, end);
 }
 
 /* The points of one colour, after an exchange */
 static PetscErrorCode Apart(const KCyclePass *pass, const KCycleStep *step)
 {
   PetscFunctionBegin;
-  if (!step->zeroguess) PetscCall(KCyclePassExchange(pass));
+  if (!step->zeroguess) PetscCall(KCycleStencilExchange(pass->st, pass->x));
   KC_PARALLEL(pass->st->box->n[0] * pass->st->box->n[1])
-  ColourPlanes(pass, step);
+  RelaxAll(pass, step);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,7 +241,7 @@ PetscErrorCode KCycleSmootherCreate_RedBlack(KCycleSmoother *s)
   PetscFunctionBegin;
   PetscCall(KCycleColoursCreate(s));
   s->ops.setup = SetUp;
-  s->ops.plane = PlaneRedBlack;
+  s->ops.plane = Plane;
   s->ops.apart = Apart;
   s->ops.tile  = Tile;
   s->nsteps    = 2;

@@ -115,8 +115,8 @@ PetscErrorCode KCycleSmootherCreate(MPI_Comm comm, const KCycleStencil *st, cons
 }
 
 /* One for the same operator, divided, and in these numbers; it is ready to work. vectors: with ghost points, or NULL */
-PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *model, const KCycleStencil *st, PetscReal divisor,
-                                        const KCycleVectors *vectors, KCycleSmoother **smoother)
+static PetscErrorCode CreateLike(const KCycleSmoother *model, const KCycleStencil *st, PetscReal divisor,
+                                 const KCycleVectors *vectors, KCycleSmoother **smoother)
 {
   const KCycleGhosts *ghosts = vectors ? vectors->ghosts : NULL;
 
@@ -141,6 +141,17 @@ PetscErrorCode KCycleSmootherCreateLike(const KCycleSmoother *model, const KCycl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same of two, which may be one */
+PetscErrorCode KCycleSmoothersCreateLike(KCycleSmoother *const model[2], const KCycleStencil *st, PetscReal divisor,
+                                         const KCycleVectors *vectors, KCycleSmoother *smoother[2])
+{
+  PetscFunctionBegin;
+  PetscCall(CreateLike(model[0], st, divisor, vectors, &smoother[0]));
+  if (model[1] == model[0]) smoother[1] = smoother[0];
+  else PetscCall(CreateLike(model[1], st, divisor, vectors, &smoother[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **smoother)
 {
   PetscFunctionBegin;
@@ -150,6 +161,14 @@ PetscErrorCode KCycleSmootherDestroy(KCycleSmoother **smoother)
   PetscCall(PetscFree((*smoother)->data));
   PetscCall(PetscFree((*smoother)->sums));
   PetscCall(PetscFree(*smoother));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleSmoothersDestroy(KCycleSmoother *smoother[2])
+{
+  PetscFunctionBegin;
+  if (smoother[1] != smoother[0]) PetscCall(KCycleSmootherDestroy(&smoother[1]));
+  PetscCall(KCycleSmootherDestroy(&smoother[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -223,6 +242,20 @@ PetscErrorCode KCycleSmootherSweeps(KCycleSmoother *s, const KCycleSweeps *sweep
   else if (s->ops.plane) PetscCall(KCyclePassSweeps(s, sweeps, b, x));
   else PetscCall((*s->ops.sweeps)(s, sweeps, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What sweeps that are made of others need of the host */
+PetscErrorCode KCycleSmootherZero(void *ctx, const KCycleStencil *st, KCScalar *x)
+{
+  (void)ctx;
+  return PetscArrayzero(x, st->box->npoints);
+}
+
+PetscErrorCode KCycleSmootherSweepsOf(void *ctx, KCycleSmoother *s, const KCycleSweeps *sweeps, const KCScalar *b,
+                                      KCScalar *x)
+{
+  (void)ctx;
+  return KCycleSmootherSweeps(s, sweeps, b, x);
 }
 
 PetscErrorCode KCycleSmootherView(const KCycleSmoother *s, PetscViewer viewer)

@@ -13,13 +13,6 @@
 */
 #include "lines.h"
 
-/* So many rows of a block of lines in y or z are asked for before they are read: they lie far from each other */
-#define AHEAD 3
-
-/* So many sweeps of a pass over the same lines, behind each other, have room for what both colours share; in others
-   each colour is relaxed by itself */
-#define SHARED 2
-
 /* Numbers of the longest cache line */
 #define LINE 16
 
@@ -110,8 +103,8 @@ static const KCScalar *Residuals(const Sweep *sweep, const KCycleLineBlock *bloc
 
   KCycleLineGather(st, sweep->x, st->halo, j, k, &l);
   KCycleLinePart(&st->shape, a, b, &l);
-  if (i + AHEAD < z->n) {
-    const PetscInt next = PointOf(z, block, i + AHEAD);
+  if (i + KCYCLE_BLOCK_AHEAD < z->n) {
+    const PetscInt next = PointOf(z, block, i + KCYCLE_BLOCK_AHEAD);
 
     KCycleFetch(b - a, sweep->x + next);
     KCycleFetch(b - a, sweep->b + next);
@@ -215,7 +208,7 @@ static PetscErrorCode SolveApart(const Sweep *sweep, int first, int ncolours)
   for (int c = first; c < first + ncolours; c++) {
     const int colour = ColourOf(sweep, c);
 
-    if (c || !sweep->zero) PetscCall(KCycleBoxExchange(st->box, (PetscBool)(st->shape.box != 0), sweep->x, st->halo));
+    if (c || !sweep->zero) PetscCall(KCycleStencilExchange(st, sweep->x));
     KC_PARALLEL(st->box->npoints)
     SolveColour(sweep, c, PETSC_FALSE);
     if (!z->cut) continue;
@@ -333,7 +326,8 @@ static Sweep SweepOf(const KCyclePass *pass, const KCycleStep *step, int *first,
   if (sweep.lines->rows) {
     const PetscInt before = SweepsBefore(pass, step, d);
 
-    if (before < SHARED) sweep.shared = zebra->work + zebra->room + before * KCycleLinesRowsRoom(s->st, sweep.lines);
+    if (before < KCYCLE_ROWS_SHARED)
+      sweep.shared = zebra->work + zebra->room + before * KCycleLinesRowsRoom(s->st, sweep.lines);
   }
   return sweep;
 }
@@ -397,7 +391,7 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
     s->nsteps += StepsOf(s, d);
     cut         = (PetscBool)(cut || z->cut);
     zebra->room = PetscMax(zebra->room, KCycleLinesStripRoom(s->st, z));
-    rows        = PetscMax(rows, SHARED * KCycleLinesRowsRoom(s->st, z));
+    rows        = PetscMax(rows, KCYCLE_ROWS_SHARED * KCycleLinesRowsRoom(s->st, z));
     zebra->room = PetscMax(zebra->room, (z->d == 0 ? KC_SYSTEMS : z->most) * (z->n + KC_SYSTEMS + 8) + 4 * z->most + 2);
   }
   /* planes beside each other that have the same colours */
