@@ -228,7 +228,7 @@ static PetscErrorCode CopyValues(Mat_Stencil *st, const Rows *rows, Map *map, Pe
   PetscCallCUDA(KCycleCudaTakeRows(stream, &map->rows, &device->st.box, own));
   if (map->rows.nstrays) {
     PetscCallCUDA(KCycleCudaCountStrays(stream, &map->rows, map->scratch));
-    PetscCall(KCycleDeviceToHost(stream, sizeof(*strays), map->scratch, strays));
+    PetscCall(KCycleDeviceToHost(sizeof(*strays), map->scratch, strays));
   }
   PetscCall(PetscLogGpuTimeEnd());
   for (int b = 0; b < 2; b++) {
@@ -281,14 +281,11 @@ PetscErrorCode MatStencilCopyToHost(Mat A)
                  nlines = st->s.box ? st->s.box->nlines : 0;
   const size_t stride   = (size_t)length + 2 * (size_t)st->s.shape.ncoeffs;
   PetscScalar *values;
-  cudaStream_t stream;
 
   PetscFunctionBegin;
   if (!st->ondevice) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
   PetscCall(PetscMalloc1(nlines * stride, &values));
-  PetscCall(KCycleDeviceToHost(stream, nlines * stride * sizeof(*values), ((KCycleDeviceStencil *)st->device)->st.own,
-                               values));
+  PetscCall(KCycleDeviceToHost(nlines * stride * sizeof(*values), ((KCycleDeviceStencil *)st->device)->st.own, values));
   for (PetscInt l = 1; l < nlines; l++)
     PetscCall(PetscArraymove(values + (size_t)l * length, values + l * stride, length));
   st->dense    = values;
