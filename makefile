@@ -38,7 +38,8 @@ B       := $(top)/build/petsc-$(petsc_version)-$(firstword $(shell echo '$(petsc
 LIBRARY := $(B)/lib/libpetsckcycle.so
 
 CC        := $(if $(PETSC_PC),$(or $(call petsc_var,ccompiler),mpicc),mpicc)
-OPTFLAGS  ?= -O3 -g
+# -g1: lines of the source for those who look for errors; for variables, OPTFLAGS="-O0 -g"
+OPTFLAGS  ?= -O3 -g1
 # CI makes warnings errors: make WERROR=1
 WERROR    ?=
 WARNFLAGS ?= -Wall -Wextra $(if $(WERROR),-Werror)

@@ -126,7 +126,7 @@ static PetscErrorCode SmoothNothing(KCycleSmoother *s, const KCycleSweeps *sweep
 
 static PetscErrorCode Move(KCycleSmoother *s)
 {
-  ((KCycleStencil *)s->st)->own.place = KCYCLE_MEMORY_COUNTED;
+  ((KCycleStencil *)s->st)->own.memory = KCYCLE_MEMORY_COUNTED;
   return 0;
 }
 

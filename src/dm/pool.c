@@ -36,7 +36,7 @@ PetscErrorCode KCyclePoolCreate(PetscInt64 most, KCyclePool *pool)
   PetscCall(PetscMemzero(pool, sizeof(*pool)));
   pool->most      = most;
   pool->precision = KC_PRECISION;
-  pool->place     = KCYCLE_MEMORY_HOST;
+  pool->memory    = KCYCLE_MEMORY_HOST;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,13 +16,12 @@ void KCycleAdvanceLine(const KCycleShape *shape, int step, const KCycleLine *l, 
   (*KernelsOf(shape)->line[step])(l, term, before, b, y);
 }
 
-/* The same on a strip */
+/* The same on a strip, in 3D of an even number of lines */
 void KCycleAdvanceStrip(const KCycleShape *shape, int step, const KCycleTerm *term, const KCycleStrip *s)
 {
   const KCycleAdvanceKernels *kernels = KernelsOf(shape);
 
-  if (s->nlines > 1) (*kernels->two[step])(term, s);
-  if (s->nlines & 1) (*kernels->one[step])(term, s);
+  (*kernels->strip[step])(term, s);
   (*kernels->own[step])(term, s);
 }
 

@@ -6,12 +6,11 @@
 
 #include "line.h"
 
-/* By step. Of strips: two lines at a time, the last line, the points at the ends of lines */
+/* By step. Of strips: the points between the ends of lines, and those at the ends */
 typedef struct {
   void (*line[KC_NUM_STEPS])(const KCycleLine *, const KCycleTerm *, const KCScalar *before, const KCScalar *b,
                              KCScalar *y);
-  void (*two[KC_NUM_STEPS])(const KCycleTerm *, const KCycleStrip *);
-  void (*one[KC_NUM_STEPS])(const KCycleTerm *, const KCycleStrip *);
+  void (*strip[KC_NUM_STEPS])(const KCycleTerm *, const KCycleStrip *);
   void (*own[KC_NUM_STEPS])(const KCycleTerm *, const KCycleStrip *);
 } KCycleAdvanceKernels;
 
@@ -142,16 +141,16 @@ KC_POINT void AdvanceBeside(const int nl, const int box, const int step, const i
   }
 }
 
-/* From line `first` on, so many lines at a time */
-KC_POINT void AdvanceStrip(const int nl, const int box, const int step, const int lines, const KCycleTerm *term,
-                           const KCycleStrip *s, PetscInt first)
+/* In 3D two lines at a time */
+KC_POINT void AdvanceStrip(const int nl, const int box, const int step, const KCycleTerm *term, const KCycleStrip *s)
 {
+  const int            lines = nl > 3 ? 2 : 1;
   KCycleAdvanceNumbers k;
 
   for (int o = 0; o < KC_COUNT(nl, box); o++) k.c[o] = s->k->middle[o];
   k.keep = term->keep;
   k.w    = term->weight * s->inverse[0];
-  for (PetscInt at = first; at + lines <= s->nlines; at += lines) AdvanceBeside(nl, box, step, lines, s, at, &k);
+  for (PetscInt at = 0; at < s->nlines; at += lines) AdvanceBeside(nl, box, step, lines, s, at, &k);
 }
 
 /* The points that have coefficients of their own */
@@ -180,14 +179,9 @@ KC_POINT void AdvanceOwn(const int nl, const int box, const int step, const KCyc
     AdvanceLine(nl, box, step, l, term, v);                                                                           \
   }                                                                                                                   \
                                                                                                                       \
-  KC_VERSIONS static void Two_##step##_##suffix(const KCycleTerm *term, const KCycleStrip *s)                         \
+  KC_VERSIONS static void Strip_##step##_##suffix(const KCycleTerm *term, const KCycleStrip *s)                       \
   {                                                                                                                   \
-    AdvanceStrip(nl, box, step, 2, term, s, 0);                                                                       \
-  }                                                                                                                   \
-                                                                                                                      \
-  KC_VERSIONS static void One_##step##_##suffix(const KCycleTerm *term, const KCycleStrip *s)                         \
-  {                                                                                                                   \
-    AdvanceStrip(nl, box, step, 1, term, s, s->nlines - 1);                                                           \
+    AdvanceStrip(nl, box, step, term, s);                                                                             \
   }                                                                                                                   \
                                                                                                                       \
   KC_VERSIONS static void Own_##step##_##suffix(const KCycleTerm *term, const KCycleStrip *s)                         \
@@ -207,8 +201,7 @@ KC_POINT void AdvanceOwn(const int nl, const int box, const int step, const KCyc
         kind##_KC_STEP_RESIDUAL_##suffix                                                         \
   }
 
-#define KC_ADVANCE_TABLE(suffix)                                                                  \
-  {                                                                                               \
-    KC_ADVANCE_STEPS(Line, suffix), KC_ADVANCE_STEPS(Two, suffix), KC_ADVANCE_STEPS(One, suffix), \
-        KC_ADVANCE_STEPS(Own, suffix)                                                             \
+#define KC_ADVANCE_TABLE(suffix)                                                                   \
+  {                                                                                                \
+    KC_ADVANCE_STEPS(Line, suffix), KC_ADVANCE_STEPS(Strip, suffix), KC_ADVANCE_STEPS(Own, suffix) \
   }

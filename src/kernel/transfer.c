@@ -107,12 +107,14 @@ KC_VERSIONS static void AddSame(PetscInt n, const KCScalar *w, const KCScalar *e
   for (PetscInt i = 0; i < n; i++) x[i] += w[i] * e[i];
 }
 
-/* x += P e on one fine line, from coarse line e with the points before and behind it */
-static void InterpolateFromLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, KCScalar before,
-                                KCScalar behind, KCScalar *x)
+/* x += P e on one fine line, from coarse line e, with the points before and behind it, or from the sum of lines e and f,
+   which have the same weights and do not reach other processes; f: NULL, or that line */
+static void InterpolateFromLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, const KCScalar *f,
+                                KCScalar before, KCScalar behind, KCScalar *x)
 {
   const PetscInt  n = tr->coarse->n[0], shift = tr->shift[0];
   const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
+  const KCScalar  head = f ? e[0] + f[0] : e[0], tail = f ? e[n - 1] + f[n - 1] : e[n - 1];
   PetscBool       first, last;
 
   if (tr->factor[0] == 1) {
@@ -120,25 +122,23 @@ static void InterpolateFromLine(const KCycleTransfer *tr, const KCScalar *w, con
     return;
   }
   OwnedBetween(tr, &first, &last);
-  if (first) x[0] += left[-1] * before + right[-1] * e[0];
-  AddPairs(n - 1, same, left, right, e, x + shift);
-  x[2 * (n - 1) + shift] += same[n - 1] * e[n - 1];
-  if (last) x[2 * (n - 1) + shift + 1] += left[n - 1] * e[n - 1] + right[n - 1] * behind;
+  if (first) x[0] += left[-1] * before + right[-1] * head;
+  if (f) AddPairsOfTwo(n - 1, same, left, right, e, f, x + shift);
+  else AddPairs(n - 1, same, left, right, e, x + shift);
+  x[2 * (n - 1) + shift] += same[n - 1] * tail;
+  if (last) x[2 * (n - 1) + shift + 1] += left[n - 1] * tail + right[n - 1] * behind;
 }
 
-/* x += P e from two coarse lines with the same weights; lines do not reach other processes */
-static void InterpolateFromTwo(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, const KCScalar *f,
-                               KCScalar *x)
+/* Is there nothing to be done with coarse line number q of those that a fine line touches? */
+static PetscBool IsNone(const KCycleTransfer *tr, const KCycleTouch *touch, PetscInt q)
 {
-  const PetscInt  n = tr->coarse->n[0], shift = tr->shift[0];
-  const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
-  PetscBool       first, last;
+  return (PetscBool)(!touch->w[q] || tr->coarse->offset[KCycleBoxExtended(tr->coarse, touch->j[q], touch->k[q])] == 0);
+}
 
-  OwnedBetween(tr, &first, &last);
-  if (first) x[0] += right[-1] * (e[0] + f[0]);
-  AddPairsOfTwo(n - 1, same, left, right, e, f, x + shift);
-  x[2 * (n - 1) + shift] += same[n - 1] * (e[n - 1] + f[n - 1]);
-  if (last) x[2 * (n - 1) + shift + 1] += left[n - 1] * (e[n - 1] + f[n - 1]);
+/* Or is it no line of this thread's? */
+static PetscBool IsOthers(const KCycleTouch *touch, PetscInt q, const KCycleTransferLines *lines)
+{
+  return (PetscBool)(touch->j[q] < lines->low[1] || touch->j[q] >= lines->high[1]);
 }
 
 /* Are this coarse line and the next one that a fine line touches done together? */
@@ -163,17 +163,17 @@ void KCycleTransferInterpolateLine(const KCycleTransfer *tr, const KCScalar *e, 
   }
   KCycleTransferTouch(tr, j, k, &touch);
   for (PetscInt q = 0; q < touch.count; q++) {
-    const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
+    const PetscInt  f    = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
+    const KCScalar *line = KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]), *next = NULL;
+    const KCScalar *w = touch.w[q];
 
-    if (!touch.w[q] || box->offset[f] == 0) continue;
+    if (IsNone(tr, &touch, q)) continue;
     if (AreTwo(tr, &touch, q)) {
-      InterpolateFromTwo(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]),
-                         KCycleBoxLine(box, e, tr->halo, touch.j[q + 1], touch.k[q + 1]), x);
       q++;
-      continue;
+      next = KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]);
     }
-    InterpolateFromLine(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]),
-                        box->xhalo ? tr->halo[box->left + f] : 0, box->xhalo ? tr->halo[box->right + f] : 0, x);
+    InterpolateFromLine(tr, w, line, next, box->xhalo ? tr->halo[box->left + f] : 0,
+                        box->xhalo ? tr->halo[box->right + f] : 0, x);
   }
 }
 
@@ -203,8 +203,10 @@ static void RestrictEnds(const KCycleTransfer *tr, const KCScalar *w, const KCSc
   b[n - 1] += right[n - 2] * r[2 * n - 3] + same[n - 1] * r[2 * n - 2];
 }
 
+/* To coarse line b, with the points before and behind it, and to line c, unless that is NULL: which has the same weights,
+   and gets the same numbers */
 static void RestrictToLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, KCScalar *before,
-                           KCScalar *behind, KCScalar *b)
+                           KCScalar *behind, KCScalar *b, KCScalar *c)
 {
   const PetscInt  n    = tr->coarse->n[0];
   const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
@@ -215,20 +217,10 @@ static void RestrictToLine(const KCycleTransfer *tr, const KCScalar *w, const KC
   }
   r += tr->shift[0];
   RestrictEnds(tr, w, r, before, behind, b);
-  if (n > 1) RestrictPairs(n - 2, same + 1, left + 1, right + 1, r + 2, b + 1);
-}
-
-/* To two coarse lines with the same weights, the same numbers; lines do not reach other processes */
-static void RestrictToTwo(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, KCScalar *b, KCScalar *c)
-{
-  const PetscInt  n    = tr->coarse->n[0];
-  const KCScalar *same = KCycleWeightsSame(w), *left = KCycleWeightsLeft(w, n), *right = KCycleWeightsRight(w, n);
-  KCScalar        nowhere[2] = {0, 0};
-
-  r += tr->shift[0];
-  RestrictEnds(tr, w, r, &nowhere[0], &nowhere[1], b);
-  RestrictEnds(tr, w, r, &nowhere[0], &nowhere[1], c);
-  if (n > 1) RestrictPairsToTwo(n - 2, same + 1, left + 1, right + 1, r + 2, b + 1, c + 1);
+  if (c) RestrictEnds(tr, w, r, before, behind, c);
+  if (n == 1) return;
+  if (c) RestrictPairsToTwo(n - 2, same + 1, left + 1, right + 1, r + 2, b + 1, c + 1);
+  else RestrictPairs(n - 2, same + 1, left + 1, right + 1, r + 2, b + 1);
 }
 
 /* Adds what fine line (j, k) of r gives to the given coarse lines of b = P^T r; shares of other processes' points
@@ -242,18 +234,17 @@ void KCycleTransferRestrictLine(const KCycleTransfer *tr, const KCScalar *r, Pet
 
   KCycleTransferTouch(tr, j, k, &touch);
   for (PetscInt q = 0; q < touch.count; q++) {
-    const PetscInt f = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
+    const PetscInt  f    = KCycleBoxExtended(box, touch.j[q], touch.k[q]);
+    KCScalar       *line = (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]), *next = NULL;
+    const KCScalar *w = touch.w[q];
 
-    if (!touch.w[q] || box->offset[f] == 0 || touch.j[q] < lines->low[1] || touch.j[q] >= lines->high[1]) continue;
-    if (AreTwo(tr, &touch, q) && touch.j[q + 1] < lines->high[1] && touch.j[q + 1] >= lines->low[1]) {
-      RestrictToTwo(tr, touch.w[q], r, (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]),
-                    (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q + 1], touch.k[q + 1]));
+    if (IsNone(tr, &touch, q) || IsOthers(&touch, q, lines)) continue;
+    if (AreTwo(tr, &touch, q) && !IsOthers(&touch, q + 1, lines)) {
       q++;
-      continue;
+      next = (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]);
     }
-    RestrictToLine(tr, touch.w[q], r, box->xhalo ? &tr->halo[box->left + f] : &nowhere[0],
-                   box->xhalo ? &tr->halo[box->right + f] : &nowhere[1],
-                   (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));
+    RestrictToLine(tr, w, r, box->xhalo ? &tr->halo[box->left + f] : &nowhere[0],
+                   box->xhalo ? &tr->halo[box->right + f] : &nowhere[1], line, next);
   }
 }
 
@@ -328,7 +319,7 @@ void KCycleTransferInterpolateHalf(const KCycleTransfer *tr, const KCScalar *e, 
 
   KCycleTransferTouch(tr, j, k, &touch);
   for (PetscInt q = 0; q < touch.count; q++) {
-    if (!touch.w[q] || box->offset[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0) continue;
+    if (IsNone(tr, &touch, q)) continue;
     InterpolateHalfFromLine(tr, touch.w[q], KCycleBoxLine(box, e, tr->halo, touch.j[q], touch.k[q]), parity, x);
   }
 }
@@ -341,9 +332,7 @@ void KCycleTransferRestrictHalf(const KCycleTransfer *tr, const KCScalar *r, Pet
 
   KCycleTransferTouch(tr, j, k, &touch);
   for (PetscInt q = 0; q < touch.count; q++) {
-    if (!touch.w[q] || box->offset[KCycleBoxExtended(box, touch.j[q], touch.k[q])] == 0 || touch.j[q] < lines->low[1] ||
-        touch.j[q] >= lines->high[1])
-      continue;
+    if (IsNone(tr, &touch, q) || IsOthers(&touch, q, lines)) continue;
     RestrictHalfToLine(tr, touch.w[q], r, parity, (KCScalar *)KCycleBoxLine(box, b, tr->halo, touch.j[q], touch.k[q]));
   }
 }

@@ -99,7 +99,7 @@ static PetscInt Unwritten(const KCycleLevels *levels, PetscInt l, PetscBool zero
                                  levels->parts[l].its[which]);
 }
 
-/* Do sweeps run in one pass with the transfers? The smoother can do so, a place that has tiles does so where they are,
+/* Do sweeps run in one pass with the transfers? The smoother can do so, kernels with tiles do so where these are,
    and with ghost points or tiles no residual is left for a test */
 PetscBool KCycleLevelsAreFused(const KCycleLevels *levels, PetscInt l, int which, PetscBool tested)
 {
@@ -194,11 +194,11 @@ static PetscErrorCode SolveCoarsest(KCycleLevels *levels, const KCycleVisit *vis
     return PETSC_SUCCESS;
   }
 #endif
-  KCycleCall((*levels->kernels->bring)(level, level->b, levels->divisor, levels->coarse[0]));
-  if (!visit->zeroguess) KCycleCall((*levels->kernels->bring)(level, level->x, 1, levels->coarse[1]));
+  KCycleCall((*levels->kernels->copytohost)(level, level->b, levels->divisor, levels->coarse[0]));
+  if (!visit->zeroguess) KCycleCall((*levels->kernels->copytohost)(level, level->x, 1, levels->coarse[1]));
   else KCycleCall(PetscArrayzero(levels->coarse[1], level->st->box->npoints));
   KCycleCall((*run->coarsest)(run->ctx, visit, levels->coarse[0], levels->coarse[1]));
-  KCycleCall((*levels->kernels->send)(level, levels->coarse[1], level->x));
+  KCycleCall((*levels->kernels->copyfromhost)(level, levels->coarse[1], level->x));
   return PETSC_SUCCESS;
 }
 
@@ -273,7 +273,7 @@ static PetscErrorCode Restrict(KCycleLevels *levels, PetscInt l, PetscBool resid
   PetscFunctionBegin;
   if (given)
     KCycleLogged(levels, l, KCYCLE_ROW_RESTRICT, NOT_COUNTED,
-                 (*kernels->take)(level - 1, given, levels->size, level[-1].b));
+                 (*kernels->convertin)(level - 1, given, levels->size, level[-1].b));
   else {
     if (residual) KCycleLogged(levels, l, KCYCLE_ROW_RESIDUAL, KCycleBytesResidual(level), (*kernels->residual)(level));
     KCycleLogged(levels, l, KCYCLE_ROW_RESTRICT, KCycleBytesVectors(level, 1) + KCycleBytesVectors(level - 1, 2),
@@ -315,9 +315,9 @@ static PetscErrorCode Show(KCycleLevels *levels, PetscInt l, int stage)
   const PetscReal        unit  = levels->size / levels->divisor;
 
   PetscFunctionBegin;
-  PetscCall((*levels->kernels->give)(level, level->x, unit, run->watched));
+  PetscCall((*levels->kernels->convertout)(level, level->x, unit, run->watched));
   PetscCall((*run->monitor)(run->ctx, l, stage, run->watched));
-  if (stage == 3) PetscCall((*levels->kernels->take)(level, run->watched, unit, level->x));
+  if (stage == 3) PetscCall((*levels->kernels->convertin)(level, run->watched, unit, level->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -455,7 +455,7 @@ static PetscErrorCode OneCycle(KCycleLevels *levels, const KCycleVisit *visit)
     const PetscInt64 kernels = (*levels->kernels->launches)() - before;
 
     KeepCost(levels, visit, kernels,
-          again && recording->done ? kernels - recording->kernels + recording->nsegments : kernels);
+             again && recording->done ? kernels - recording->kernels + recording->nsegments : kernels);
   }
   return PETSC_SUCCESS;
 }

@@ -30,7 +30,7 @@ static PetscErrorCode TakeRightSide(KCycleLevels *levels, const PetscScalar *b, 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   levels->size = PowerOfTwo(all[0]);
-  PetscCall((*levels->kernels->take)(finest, b, levels->size, finest->b));
+  PetscCall((*levels->kernels->convertin)(finest, b, levels->size, finest->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,7 +133,7 @@ static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const Pets
   KC_PROFILED(levels, TakeRightSide(levels, b, x, &any));
   if (!any) return PETSC_SUCCESS;
   KCycleCall(KCycleLevelsCycle(levels));
-  KC_PROFILED(levels, (*levels->kernels->give)(finest, finest->x, levels->size / levels->divisor, x));
+  KC_PROFILED(levels, (*levels->kernels->convertout)(finest, finest->x, levels->size / levels->divisor, x));
   return PETSC_SUCCESS;
 }
 
@@ -293,10 +293,10 @@ static PetscErrorCode Renew(KCycleLevels *levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TakeInverse(KCycleLevels *levels, const KCycleInverse *inverse)
+static PetscErrorCode SetInverse(KCycleLevels *levels, const KCycleInverse *inverse)
 {
   PetscFunctionBegin;
-  PetscCall((*levels->kernels->takeinverse)(&levels->level[0], inverse));
+  PetscCall((*levels->kernels->setinverse)(&levels->level[0], inverse));
   levels->inverse = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -344,13 +344,13 @@ const KCycleEngine KCycleEngine_Double = {
     .name    = "double",
     .borrows = PETSC_TRUE,
 #endif
-    .create      = Create,
-    .run         = Run,
-    .renew       = Renew,
-    .destroy     = Destroy,
-    .takeinverse = TakeInverse,
-    .share       = Share,
-    .sharing     = Sharing,
-    .tiled       = Tiled,
-    .costs       = Costs,
+    .create     = Create,
+    .run        = Run,
+    .renew      = Renew,
+    .destroy    = Destroy,
+    .setinverse = SetInverse,
+    .share      = Share,
+    .sharing    = Sharing,
+    .tiled      = Tiled,
+    .costs      = Costs,
 };

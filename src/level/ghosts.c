@@ -34,42 +34,33 @@ static void CopyAll(const KCycleGhosted *g, PetscBool in, KCScalar *owned, KCSca
   }
 }
 
-/* The right side of points of others, in the numbers that the owners have it in */
-static PetscErrorCode FetchBegin(const KCycleLevelData *level)
+/* Right side and x of points of others, the right side in the numbers that the owners have it in; step: its beginning, or
+   its end */
+static PetscErrorCode Fetch(const KCycleLevelData *level, PetscBool right, PetscBool x,
+                            PetscErrorCode (*step)(PetscSF, MPI_Datatype, const void *, void *, MPI_Op))
 {
-  const KCycleVectors *v = &level->ghosted->vectors;
+  const KCycleVectors *v  = &level->ghosted->vectors;
+  PetscSF              sf = v->ghosts->fine;
 
   PetscFunctionBegin;
-  if (v->from) PetscCall(PetscSFBcastBegin(v->ghosts->fine, MPIU_SCALAR, v->from, v->others, MPI_REPLACE));
-  else PetscCall(PetscSFBcastBegin(v->ghosts->fine, KC_MPI_NUMBER, level->b, v->b, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FetchEnd(const KCycleLevelData *level)
-{
-  const KCycleVectors *v = &level->ghosted->vectors;
-
-  PetscFunctionBegin;
-  if (v->from) PetscCall(PetscSFBcastEnd(v->ghosts->fine, MPIU_SCALAR, v->from, v->others, MPI_REPLACE));
-  else PetscCall(PetscSFBcastEnd(v->ghosts->fine, KC_MPI_NUMBER, level->b, v->b, MPI_REPLACE));
+  if (right && v->from) PetscCall((*step)(sf, MPIU_SCALAR, v->from, v->others, MPI_REPLACE));
+  else if (right) PetscCall((*step)(sf, KC_MPI_NUMBER, level->b, v->b, MPI_REPLACE));
+  if (x) PetscCall((*step)(sf, KC_MPI_NUMBER, level->x, v->x, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* x <- sweeps(x), coarse b <- R (b - A x) */
 PetscErrorCode KCycleGhostedSmoothRestrict(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
-  KCycleGhosted       *g  = level->ghosted;
-  const KCycleVectors *v  = &g->vectors;
-  PetscSF              sf = v->ghosts->fine;
-  KCycleSmoother      *s  = g->smoother[which];
+  KCycleGhosted       *g = level->ghosted;
+  const KCycleVectors *v = &g->vectors;
+  KCycleSmoother      *s = g->smoother[which];
 
   PetscFunctionBegin;
   KCycleRounds++;
-  PetscCall(FetchBegin(level));
-  if (!sweeps->zeroguess) PetscCall(PetscSFBcastBegin(sf, KC_MPI_NUMBER, level->x, v->x, MPI_REPLACE));
+  PetscCall(Fetch(level, PETSC_TRUE, (PetscBool)!sweeps->zeroguess, PetscSFBcastBegin));
   PetscCall(PetscArrayzero(g->coarseb, g->tr->coarse->npoints));
-  PetscCall(FetchEnd(level));
-  if (!sweeps->zeroguess) PetscCall(PetscSFBcastEnd(sf, KC_MPI_NUMBER, level->x, v->x, MPI_REPLACE));
+  PetscCall(Fetch(level, PETSC_TRUE, (PetscBool)!sweeps->zeroguess, PetscSFBcastEnd));
   if (!s->inparts) {
     CopyAll(g, PETSC_TRUE, level->b, v->b, g->b);
     if (!sweeps->zeroguess) CopyAll(g, PETSC_TRUE, level->x, v->x, g->x);
@@ -85,20 +76,18 @@ PetscErrorCode KCycleGhostedSmoothRestrict(const KCycleLevelData *level, int whi
 /* x <- sweeps(x + P coarse x) */
 PetscErrorCode KCycleGhostedInterpolateSmooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
-  KCycleGhosted       *g  = level->ghosted;
-  const KCycleVectors *v  = &g->vectors;
-  PetscSF              sf = v->ghosts->fine, coarse = v->ghosts->coarse;
-  KCycleSmoother      *s = g->smoother[which];
+  KCycleGhosted       *g      = level->ghosted;
+  const KCycleVectors *v      = &g->vectors;
+  PetscSF              coarse = v->ghosts->coarse;
+  KCycleSmoother      *s      = g->smoother[which];
 
   PetscFunctionBegin;
   KCycleRounds++;
   PetscCall(PetscSFBcastBegin(coarse, KC_MPI_NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
-  if (!g->holds) PetscCall(FetchBegin(level));
-  if (!sweeps->unwritten) PetscCall(PetscSFBcastBegin(sf, KC_MPI_NUMBER, level->x, v->x, MPI_REPLACE));
+  PetscCall(Fetch(level, (PetscBool)!g->holds, (PetscBool)!sweeps->unwritten, PetscSFBcastBegin));
   CopyCoarse(v->ghosts, g->tr->coarse, PETSC_TRUE, level[-1].x, g->coarsex);
   PetscCall(PetscSFBcastEnd(coarse, KC_MPI_NUMBER, level[-1].x, g->coarsex, MPI_REPLACE));
-  if (!g->holds) PetscCall(FetchEnd(level));
-  if (!sweeps->unwritten) PetscCall(PetscSFBcastEnd(sf, KC_MPI_NUMBER, level->x, v->x, MPI_REPLACE));
+  PetscCall(Fetch(level, (PetscBool)!g->holds, (PetscBool)!sweeps->unwritten, PetscSFBcastEnd));
   if (!s->inparts) {
     CopyAll(g, PETSC_TRUE, level->b, v->b, g->b);
     if (!sweeps->unwritten) CopyAll(g, PETSC_TRUE, level->x, v->x, g->x);

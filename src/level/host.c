@@ -134,14 +134,14 @@ static PetscErrorCode Scale(const KCycleLevelData *level, PetscReal factor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Take(const KCycleLevelData *level, const PetscScalar *x, PetscReal divisor, KCScalar *y)
+static PetscErrorCode ConvertIn(const KCycleLevelData *level, const PetscScalar *x, PetscReal divisor, KCScalar *y)
 {
   PetscFunctionBegin;
   Divide(level->st->box->npoints, x, divisor, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Give(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
+static PetscErrorCode ConvertOut(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
 {
   PetscFunctionBegin;
   Multiply(level->st->box->npoints, x, factor, y);
@@ -155,10 +155,10 @@ static PetscErrorCode Fill(const KCycleLevelData *level, PetscScalar value, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Send(const KCycleLevelData *level, const PetscScalar *x, KCScalar *y)
+static PetscErrorCode CopyFromHost(const KCycleLevelData *level, const PetscScalar *x, KCScalar *y)
 {
   PetscFunctionBegin;
-  PetscCall(Take(level, x, 1, y));
+  PetscCall(ConvertIn(level, x, 1, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,11 +175,11 @@ static const KCycleKernels Host = {
     .scale             = Scale,
     .sumsquares        = SumSquares,
     .largest           = Largest,
-    .take              = Take,
-    .give              = Give,
+    .convertin         = ConvertIn,
+    .convertout        = ConvertOut,
     .fill              = Fill,
-    .bring             = Give,
-    .send              = Send,
+    .copytohost        = ConvertOut,
+    .copyfromhost      = CopyFromHost,
 };
 
 const KCycleKernels *KCycleKernelsOf(KCycleMemorySpace memory)

@@ -337,7 +337,7 @@ PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *s, const KCycleSweeps
   pass.step[pass.nsteps].kind     = KCYCLE_STEP_INTERPOLATE;
   pass.step[pass.nsteps++].margin = pass.margin + 1;
   PetscCall(AddSweeps(&pass, sweeps));
-  pass.gives = (PetscBool)(s->vectors && s->vectors->to);
+  pass.converts = (PetscBool)(s->vectors && s->vectors->to);
   PetscCall(Run(&pass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

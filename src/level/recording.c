@@ -63,8 +63,8 @@ static PetscBool Same(const KCycleRecordingKey *a, const KCycleRecordingKey *b)
                      a->tested == b->tested && a->b == b->b && a->x == b->x);
 }
 
-/* again: such a cycle has been asked for before. Where more kinds come in turn than there are recordings, each finds that
-   its own is gone, and none is recorded */
+/* again: such a cycle has been asked for before. Where more kinds come in turn than there are recordings, each finds
+   that its own is gone, and none is recorded */
 PetscErrorCode KCycleRecordingsFind(KCycleRecordings *recordings, const KCycleRecordingKey *key,
                                     KCycleRecording **recording, PetscBool *again)
 {

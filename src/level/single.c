@@ -18,7 +18,7 @@ static PetscErrorCode Convert(const KCyclePoolDouble *from, PetscReal divisor, K
   PetscFunctionBegin;
   to->used = to->room = to->most = from->used;
   to->precision                  = KC_PRECISION;
-  to->place                      = from->place;
+  to->memory                     = from->memory;
   PetscCall(PetscMalloc1((size_t)from->used, &to->v));
   KCycleMemoryAdvise(to->v, (size_t)from->used * sizeof(*to->v));
   Multiply(from->used, from->v, 1 / divisor, to->v);

@@ -100,12 +100,12 @@ typedef struct {
   const KCycleStencilDouble  *st;
   const KCycleTransferDouble *tr; /* from the next coarser level; NULL on the coarsest */
   KCycleSmoother             *smoother[2];
-  const KCycleGhosts         *ghosts; /* with points of others, where the place does so; or NULL */
+  const KCycleGhosts         *ghosts; /* with points of others, where kernels do so; or NULL */
   PetscInt                    its[2];
   PetscReal                   factor; /* of corrections from the coarser levels */
   PCRelaxOrderType            order[2];
-  PetscBool                   tiled;    /* sweeps are to be fused in tiles, where the place does so */
-  PetscBool                   overlaps; /* halos are sent while inner points are computed, where the place does so */
+  PetscBool                   tiled;    /* sweeps are to be fused in tiles, where kernels do so */
+  PetscBool                   overlaps; /* halos are sent while inner points are computed, where kernels do so */
   PetscScalar         *b, *x, *r;       /* of the finest level b and x are those of the caller; b is not written then */
   PetscInt64          *calls;           /* of the cycle */
   const PetscLogEvent *event;           /* of each phase, or 0 */
@@ -133,7 +133,7 @@ typedef struct {
   /* solves on the coarsest level, or goes on with the visit on levels of other processes */
   PetscErrorCode (*coarsest)(void *ctx, const KCycleVisit *, const PetscScalar *b, PetscScalar *x);
   PetscBool continues; /* it starts from the iterate, so that a second call improves it */
-  PetscBool replays;   /* cycles may be recorded and played, where the place does so */
+  PetscBool replays;   /* cycles may be recorded and replayed, where kernels do so */
   /* of full multigrid, when the cycle on a level is done (stage 0), and behind two more, which are done to see how much
      they change (1 and 2); then x of before is given back (3). x: in PETSc's numbers, one of the arrays `watched`;
      NULL: nobody watches */
@@ -172,10 +172,10 @@ typedef struct {
   PetscErrorCode (*run)(KCycleLevels *, const KCycleRun *, const PetscScalar *b, PetscScalar *x);
   PetscErrorCode (*renew)(KCycleLevels *);
   PetscErrorCode (*destroy)(KCycleLevels **);
-  /* places whose kernels can do so multiply with the inverse of the coarsest operator, by columns, instead of calling
+  /* kernels that can do so multiply with the inverse of the coarsest operator, by columns, instead of calling
      its solver */
-  PetscErrorCode (*takeinverse)(KCycleLevels *, const KCycleInverse *);
-  /* places that can do so run levels with fewer unknowns, and their coarsest problem, in one kernel; 0: none. Where
+  PetscErrorCode (*setinverse)(KCycleLevels *, const KCycleInverse *);
+  /* kernels that can do so run levels with fewer unknowns, and their coarsest problem, in one kernel; 0: none. Where
      there are any with few unknowns, fewer than these, it is those alone, and later visits multiply with a matrix */
   PetscErrorCode (*share)(KCycleLevels *, PetscInt unknowns, PetscInt few);
   void (*sharing)(const KCycleLevels *, KCycleSharing *);

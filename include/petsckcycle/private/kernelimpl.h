@@ -147,7 +147,7 @@ static inline PetscBool KCycleShapeHas(const KCycleShape *shape, const KCycleSha
   return PETSC_TRUE;
 }
 
-/* Places, see memoryimpl.h, and precisions */
+/* Memory spaces, see memoryimpl.h, and precisions */
 typedef enum {
   KCYCLE_MEMORY_HOST,
   KCYCLE_MEMORY_COUNTED, /* the host, with calls and bytes counted */
@@ -170,7 +170,7 @@ typedef enum {
     Number           *v;                                                                                             \
     PetscInt64        used, room, most; /* numbers: in use, allocated, and what may be expected at most */           \
     KCyclePrecision   precision;                                                                                     \
-    KCycleMemorySpace place; /* whose memory it is in */                                                             \
+    KCycleMemorySpace memory; /* whose memory it is in */                                                            \
   } Pool;                                                                                                            \
                                                                                                                      \
   typedef struct {                                                                                                   \
@@ -219,10 +219,10 @@ typedef KCycleTransfer KCycleTransferDouble;
 /* pool.c, in both precisions */
 PETSC_INTERN void KCycleMemoryAdvise(void *, size_t bytes);
 
-/* Can kernels that work on the memory of a place, and compute with this precision, be handed a pool? */
+/* Can kernels that work in a memory space, and compute with this precision, be handed a pool? */
 static inline PetscBool KCyclePoolIsAt(const KCyclePool *pool, KCycleMemorySpace memory)
 {
-  return (PetscBool)(pool->place == memory && pool->precision == KC_PRECISION);
+  return (PetscBool)(pool->memory == memory && pool->precision == KC_PRECISION);
 }
 
 static inline PetscBool KCycleStencilIsAt(const KCycleStencil *st, KCycleMemorySpace memory)

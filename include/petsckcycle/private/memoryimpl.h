@@ -1,8 +1,8 @@
 /*
-  Places where levels live, and the kernels that work on them there. The cycle calls kernels through the table of its
-  place, and knows nothing else of it: a new place is a table in a file of its own and a line in host.c.
+  The memory spaces of levels, and the kernels that work on them there. The cycle calls kernels through the table of its
+  memory space alone: a new one is a table in a file of its own and a line in host.c.
 
-  There is one source, compiled for each precision, so that the tables are KCycleKernels[precision][place].
+  There is one source, compiled for each precision, so that there is a table for each precision and memory space.
 */
 #pragma once
 
@@ -82,8 +82,8 @@ typedef struct {
   const KCycleTransfer *tr; /* from the next coarser level; NULL on the coarsest */
   KCycleSmoother       *smoother[2];
   KCScalar             *b, *x, *r;
-  PetscBool             tiled;    /* sweeps are to be fused in tiles, where the place does so */
-  PetscBool             overlaps; /* halos are sent while inner points are computed, where the place does so */
+  PetscBool             tiled;    /* sweeps are to be fused in tiles, where kernels do so */
+  PetscBool             overlaps; /* halos are sent while inner points are computed, where kernels do so */
   const KCycleStarter  *starter;  /* cubic interpolation of what full multigrid starts with; NULL: linear */
   KCycleDeviceLevel    *device;   /* copies of these on a device */
   KCycleGhosted        *ghosted;  /* or NULL */
@@ -137,12 +137,12 @@ typedef struct {
   /* the largest number; bad becomes true if one is Inf or NaN */
   PetscErrorCode (*largest)(const KCycleLevelData *, const PetscScalar *, PetscReal *most, PetscBool *bad);
   /* between PETSc's numbers and those of the level: y = x / divisor, y = x factor */
-  PetscErrorCode (*take)(const KCycleLevelData *, const PetscScalar *x, PetscReal divisor, KCScalar *y);
-  PetscErrorCode (*give)(const KCycleLevelData *, const KCScalar *x, PetscReal factor, PetscScalar *y);
+  PetscErrorCode (*convertin)(const KCycleLevelData *, const PetscScalar *x, PetscReal divisor, KCScalar *y);
+  PetscErrorCode (*convertout)(const KCycleLevelData *, const KCScalar *x, PetscReal factor, PetscScalar *y);
   PetscErrorCode (*fill)(const KCycleLevelData *, PetscScalar, PetscScalar *y);
-  /* of the coarsest level, from the place to the host and back: y = x factor, y = x */
-  PetscErrorCode (*bring)(const KCycleLevelData *, const KCScalar *x, PetscReal factor, PetscScalar *y);
-  PetscErrorCode (*send)(const KCycleLevelData *, const PetscScalar *x, KCScalar *y);
+  /* of the coarsest level, to the host and back: y = x factor, y = x */
+  PetscErrorCode (*copytohost)(const KCycleLevelData *, const KCScalar *x, PetscReal factor, PetscScalar *y);
+  PetscErrorCode (*copyfromhost)(const KCycleLevelData *, const PetscScalar *x, KCScalar *y);
   /* NULL: levels have all that they need. Makes it for a level, coarser ones have it: arrays b and x, if it is to have
      its own, and r; destroys it; makes it follow new values of the operator */
   PetscErrorCode (*attach)(KCycleLevelData *, PetscBool own, PetscBool finest);
@@ -152,7 +152,7 @@ typedef struct {
   PetscErrorCode (*wait)(void);
   /* of the coarsest level, or NULL: takes the inverse of its operator; x <- factor times the inverse, or its transpose,
      times b */
-  PetscErrorCode (*takeinverse)(const KCycleLevelData *, const KCycleInverse *);
+  PetscErrorCode (*setinverse)(const KCycleLevelData *, const KCycleInverse *);
   PetscErrorCode (*invert)(const KCycleLevelData *, PetscBool transpose, PetscReal factor);
   /* NULL: there is no such thing. What is asked for between these two is recorded and not done */
   PetscErrorCode (*record)(KCycleRecord **);

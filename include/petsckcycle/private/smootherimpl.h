@@ -78,17 +78,17 @@ struct _KCyclePass {
   const KCScalar       *b;
   KCScalar             *x;
   const KCycleTransfer *tr;
-  KCScalar             *coarse; /* restricted residual */
-  PetscReal            *sums;   /* of the squares of the residual, two parts for each line; or NULL: not wanted */
-  const KCScalar       *e;      /* coarse correction */
-  const KCycleStart    *start;  /* of x, or NULL: it is there */
-  PetscBool             gives;  /* the last pass through the finest level in a cycle: x goes where vectors say */
-  PetscInt              margin; /* of the smoothing step that comes next */
+  KCScalar             *coarse;   /* restricted residual */
+  PetscReal            *sums;     /* of the squares of the residual, two parts for each line; or NULL: not wanted */
+  const KCScalar       *e;        /* coarse correction */
+  const KCycleStart    *start;    /* of x, or NULL: it is there */
+  PetscBool             converts; /* the last pass through the finest level in a cycle: x goes where vectors say */
+  PetscInt              margin;   /* of the smoothing step that comes next */
   PetscInt              nsteps;
   KCycleStep            step[KC_PASS_STEPS];
 };
 
-/* What sweeps are, for places that compute them by kernels of their own */
+/* What sweeps are, for devices, which compute them by kernels of their own */
 typedef enum {
   KCYCLE_SWEEPS_OTHER, /* nothing but the host knows */
   KCYCLE_SWEEPS_JACOBI,
@@ -150,7 +150,7 @@ struct _KCyclePlaneSolvers {
   PetscErrorCode (*solve)(void *, PetscScalar *r, PetscScalar *e); /* planes one behind the other */
   /* the same on arrays of a device, when attach has made there what it needs; why: nothing, or why it cannot be */
   PetscErrorCode (*attach)(void *, const char *why[]);
-  PetscErrorCode (*solvethere)(void *, const PetscScalar *r, PetscScalar *e);
+  PetscErrorCode (*solveondevice)(void *, const PetscScalar *r, PetscScalar *e);
   PetscErrorCode (*destroy)(KCyclePlaneSolvers **);
 };
 
@@ -204,7 +204,7 @@ struct _KCycleSmoother {
   PetscInt         most;       /* steps that it takes, one for the residual included */
   PetscObjectState tile_state; /* of the operator when it was made */
 
-  /* what a place has made of it for its own kernels, and what destroys that; or NULL */
+  /* its copy on a device, and what destroys that; or NULL */
   void *copy;
   PetscErrorCode (*destroycopy)(void **);
 };

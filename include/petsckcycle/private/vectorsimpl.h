@@ -24,7 +24,7 @@ struct _KCycleVectors {
 #define KC_MOST 8
 
 /* A number of `from` in those of the level. NaN stays what it is */
-KC_POINT KCScalar KCycleVectorsTake(PetscScalar x, PetscReal scale, PetscReal limit)
+KC_POINT KCScalar KCycleVectorsConvert(PetscScalar x, PetscReal scale, PetscReal limit)
 {
 #if defined(PETSC_USE_COMPLEX)
   (void)limit;

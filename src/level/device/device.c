@@ -105,14 +105,14 @@ static PetscErrorCode Largest(const KCycleLevelData *level, const PetscScalar *x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Take(const KCycleLevelData *level, const PetscScalar *x, PetscReal divisor, KCScalar *y)
+static PetscErrorCode ConvertIn(const KCycleLevelData *level, const PetscScalar *x, PetscReal divisor, KCScalar *y)
 {
   PetscFunctionBegin;
   KCycleCallKernel(KCycleCudaTake, level->st->box->npoints, x, divisor, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Give(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
+static PetscErrorCode ConvertOut(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
 {
   PetscFunctionBegin;
   KCycleCallKernel(KCycleCudaGive, level->st->box->npoints, x, factor, y);
@@ -126,7 +126,7 @@ static PetscErrorCode Fill(const KCycleLevelData *level, PetscScalar value, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Bring(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
+static PetscErrorCode CopyToHost(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
 {
   const KCScalar *staged = level->device->staged;
 
@@ -137,7 +137,7 @@ static PetscErrorCode Bring(const KCycleLevelData *level, const KCScalar *x, Pet
 }
 
 /* The array on the host is free again when the next one is brought, which waits */
-static PetscErrorCode Send(const KCycleLevelData *level, const PetscScalar *x, KCScalar *y)
+static PetscErrorCode CopyFromHost(const KCycleLevelData *level, const PetscScalar *x, KCScalar *y)
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < level->st->box->npoints; i++) level->device->staged[i] = (KCScalar)x[i];
@@ -145,7 +145,7 @@ static PetscErrorCode Send(const KCycleLevelData *level, const PetscScalar *x, K
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TakeInverse(const KCycleLevelData *level, const KCycleInverse *from)
+static PetscErrorCode SetInverse(const KCycleLevelData *level, const KCycleInverse *from)
 {
   const PetscInt     n  = level->st->box->npoints;
   KCycleCudaInverse *to = &level->device->inverse;
@@ -318,16 +318,16 @@ const KCycleKernels KCycleKernels_Device = {
     .scale             = Scale,
     .sumsquares        = SumSquares,
     .largest           = Largest,
-    .take              = Take,
-    .give              = Give,
+    .convertin         = ConvertIn,
+    .convertout        = ConvertOut,
     .fill              = Fill,
-    .bring             = Bring,
-    .send              = Send,
+    .copytohost        = CopyToHost,
+    .copyfromhost      = CopyFromHost,
     .attach            = Attach,
     .detach            = Detach,
     .renew             = Renew,
     .wait              = KCycleDeviceWait,
-    .takeinverse       = TakeInverse,
+    .setinverse        = SetInverse,
     .invert            = Invert,
     .record            = KCycleDeviceRecord,
     .recorded          = KCycleDeviceRecorded,

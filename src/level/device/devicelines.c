@@ -130,7 +130,7 @@ static PetscErrorCode CompleteLines(const Lines *lines, const KCycleCudaLines *z
   KCycleCallKernel(KCycleCudaMove, n, NULL, z->y + (z->n - 1) * n, NULL, lines->ends + n);
   if (of->ends.size > 1) {
     PetscCall(KCycleDeviceToHost(bytes, lines->ends, lines->mine));
-    PetscCall(KCycleLinesGatherEnds(&of->ends, n, lines->mine, lines->gathered));
+    PetscCall(KCycleLinesGather(&of->ends, 2 * n, lines->mine, lines->gathered));
     PetscCall(KCycleDeviceToDevice(bytes * (size_t)of->ends.size, lines->gathered, lines->ends));
   }
   KCycleCallKernel(KCycleCudaLinesBeyond, z, of->ends.size, weight, lines->ends);

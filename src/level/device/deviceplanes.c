@@ -76,7 +76,7 @@ PetscErrorCode KCycleDevicePlanesRelax(void *ctx, const KCycleSmoother *s, int w
   if (!zero) PetscCall(KCycleDeviceStencilExchange(st, x));
   if (!solver) PetscFunctionReturn(PETSC_SUCCESS);
   KCycleCallKernel(KCycleCudaPlaneResidual, &st->st, part, s->divisor, b, zero ? NULL : x, copy->r);
-  PetscCall((*s->solvers->solvethere)(solver, copy->r, copy->e));
+  PetscCall((*s->solvers->solveondevice)(solver, copy->r, copy->e));
   KCycleCallKernel(KCycleCudaPlaneAdd, &st->st.box, part, s->weight, copy->e, x);
   PetscCall(PetscLogGpuFlops(2.0 * st->st.shape.ncoeffs * part->n[0] * part->n[1] * part->n[2]));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,7 +10,7 @@
 #include "lines.h"
 
 /* The n numbers that each process of the lines has, one after the other */
-static PetscErrorCode Gather(const KCycleLineEnds *e, PetscInt n, const KCScalar *mine, KCScalar *all)
+PetscErrorCode KCycleLinesGather(const KCycleLineEnds *e, PetscInt n, const KCScalar *mine, KCScalar *all)
 {
   PetscMPIInt count;
 
@@ -21,14 +21,6 @@ static PetscErrorCode Gather(const KCycleLineEnds *e, PetscInt n, const KCScalar
     KCycleRounds++;
     PetscCallMPI(MPI_Allgather(mine, count, KC_MPI_NUMBER, all, count, KC_MPI_NUMBER, e->comm));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The first points of n lines, then their last ones */
-PetscErrorCode KCycleLinesGatherEnds(const KCycleLineEnds *e, PetscInt n, const KCScalar *mine, KCScalar *all)
-{
-  PetscFunctionBegin;
-  PetscCall(Gather(e, 2 * n, mine, all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,7 +138,7 @@ static PetscErrorCode CollectEnds(const KCycleStencil *st, const KCycleLines *z,
       }
     }
   }
-  PetscCall(Gather(&z->ends, 4 * total, mine, *all));
+  PetscCall(KCycleLinesGather(&z->ends, 4 * total, mine, *all));
   PetscCall(PetscFree(mine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -145,7 +145,6 @@ PETSC_INTERN void     KCycleLinesSecondOfRow(const KCycleLineSweep *, PetscInt r
 /* lineends.c */
 PETSC_INTERN PetscErrorCode KCycleLinesFindParts(const KCycleSmoother *, KCycleLines *);
 PETSC_INTERN PetscErrorCode KCycleLinesSetUpEnds(const KCycleStencil *, KCycleLines *);
-PETSC_INTERN PetscErrorCode KCycleLinesGatherEnds(const KCycleLineEnds *, PetscInt n, const KCScalar *mine,
-                                                  KCScalar *all);
+PETSC_INTERN PetscErrorCode KCycleLinesGather(const KCycleLineEnds *, PetscInt n, const KCScalar *mine, KCScalar *all);
 PETSC_INTERN void           KCycleLinesBeyond(KCycleLines *, int colour);
 PETSC_INTERN PetscErrorCode KCycleLinesDestroyEnds(KCycleLineEnds *);

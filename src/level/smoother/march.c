@@ -149,7 +149,7 @@ static void DoStrip(const Run *run, PetscInt i, PetscInt t, PetscInt l, PetscInt
   KCycleAdvanceStrip(&st->shape, stage->step, stage->term, &s);
 }
 
-/* A line with coefficients of its own, or those of a class that are not the same */
+/* A line with coefficients of its own, or one that is left of a strip */
 static void DoLine(const Run *run, PetscInt i, PetscInt t, PetscInt l, KCScalar *y)
 {
   static const KCScalar zeros[KC_MAX_LINES] = {0};
@@ -174,7 +174,7 @@ static void DoLine(const Run *run, PetscInt i, PetscInt t, PetscInt l, KCScalar 
                     stage->step == KC_STEP_NEXT ? RingLine(m, i - 2, t, l) : NULL, b, y);
 }
 
-/* The lines from l on, before end, that are done by one call */
+/* The lines from l on, before end, that are done by one call; in 3D an even number. 0: the first one is done by itself */
 static PetscInt StripLength(const KCycleMarch *m, PetscInt t, PetscInt l, PetscInt end)
 {
   const PetscInt *set    = m->st->set + LineOf(m, t, l);
@@ -182,7 +182,7 @@ static PetscInt StripLength(const KCycleMarch *m, PetscInt t, PetscInt l, PetscI
 
   if (*set < 0 || !KCycleClassConstant(m->st, *set)) return 0;
   while (l + nlines < end && set[nlines] == *set) nlines++;
-  return nlines;
+  return m->st->box->dim == 3 ? nlines / 2 * 2 : nlines;
 }
 
 /* Lines first to end - 1 of plane t to lines behind y */
@@ -206,12 +206,12 @@ KC_VERSIONS static void Take(PetscInt n, const PetscScalar *KC_RESTRICT x, Petsc
       const PetscReal size = PetscAbsScalar(x[i + p]);
 
       most[p]  = size > most[p] ? size : most[p];
-      y[i + p] = KCycleVectorsTake(x[i + p], scale, limit);
+      y[i + p] = KCycleVectorsConvert(x[i + p], scale, limit);
     }
   }
   for (PetscInt i = n / KC_MOST * KC_MOST; i < n; i++) {
     most[0] = PetscMax(most[0], PetscAbsScalar(x[i]));
-    y[i]    = KCycleVectorsTake(x[i], scale, limit);
+    y[i]    = KCycleVectorsConvert(x[i], scale, limit);
   }
 }
 
@@ -251,7 +251,7 @@ static void Store(const Run *run, PetscInt t, PetscInt l, const KCScalar *y)
 
   FindLine(run->march, t, l, &line);
   for (int p = 0; p < line.count; y += line.n[p++]) {
-    if (run->task->gives) {
+    if (run->task->converts) {
       if (line.owned[p]) Give(line.n[p], y, v->back, v->to + line.at[p]);
     } else {
       KCScalar *x = (line.owned[p] ? run->task->x : v->x) + line.at[p];

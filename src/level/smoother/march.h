@@ -16,11 +16,11 @@ typedef struct {
   PetscBool             writes;    /* x */
   PetscInt              its[2];
   const KCycleTransfer *tr;
-  const KCScalar       *e;      /* coarse correction, or NULL */
-  KCScalar             *coarse; /* restricted residual is added to it, or NULL */
-  PetscReal            *sum;    /* of the squares of the residual, or NULL */
-  PetscBool             gives;  /* x goes where vectors say */
-  const KCycleStart    *start;  /* of x, or NULL: it is there */
+  const KCScalar       *e;        /* coarse correction, or NULL */
+  KCScalar             *coarse;   /* restricted residual is added to it, or NULL */
+  PetscReal            *sum;      /* of the squares of the residual, or NULL */
+  PetscBool             converts; /* x goes where vectors say */
+  const KCycleStart    *start;    /* of x, or NULL: it is there */
 } KCycleMarchTask;
 
 PETSC_INTERN PetscErrorCode KCycleMarchCreate(const KCycleStencil *, const KCycleVectors *, PetscInt nterms,

@@ -106,13 +106,13 @@ static PetscErrorCode FirstSweeps(const Polynomial *p, KCycleMarchTask *task, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MarchSweeps(const Polynomial *p, KCycleMarchTask *task, PetscInt its, PetscBool gives)
+static PetscErrorCode MarchSweeps(const Polynomial *p, KCycleMarchTask *task, PetscInt its, PetscBool converts)
 {
   PetscInt left = its;
 
   PetscFunctionBegin;
   PetscCall(FirstSweeps(p, task, &left));
-  task->gives = gives;
+  task->converts = converts;
   PetscCall(KCycleMarchRun(p->march, task));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,18 +158,18 @@ static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *s
   KCycleMarchTask   task = {
         b,           x,   (PetscBool)(sweeps->unwritten > 0), PETSC_TRUE, {sweeps->unwritten, 0}, tr, e, NULL, NULL,
         PETSC_FALSE, NULL};
-  const PetscBool gives = (PetscBool)(s->vectors && s->vectors->to);
-  PetscInt        left  = sweeps->its;
+  const PetscBool converts = (PetscBool)(s->vectors && s->vectors->to);
+  PetscInt        left     = sweeps->its;
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherLogFlops(s, sweeps));
   TakeSweeps(p, &task, 1, &left);
-  task.gives = (PetscBool)(gives && !left);
+  task.converts = (PetscBool)(converts && !left);
   PetscCall(KCycleMarchRun(p->march, &task));
   if (left) {
     KCycleMarchTask rest = {b, x, PETSC_FALSE, PETSC_TRUE, {0, 0}, NULL, NULL, NULL, NULL, PETSC_FALSE, NULL};
 
-    PetscCall(MarchSweeps(p, &rest, left, gives));
+    PetscCall(MarchSweeps(p, &rest, left, converts));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

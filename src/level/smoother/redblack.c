@@ -100,7 +100,7 @@ static void UnpackPlane(const KCyclePass *pass, const Strip *strip, PetscInt t)
   const PetscInt    last = strip->top == KCycleLinesOfPlane(pass->st->box) ? strip->top : strip->top - pass->nsteps - 1;
   const PetscInt    middle = PetscMax(strip->first, PetscMin(strip->end, last));
 
-  KCycleTileUnpack(w, t, strip->first, middle, pass->gives, pass->x);
+  KCycleTileUnpack(w, t, strip->first, middle, pass->converts, pass->x);
   KCycleTileUnpack(w, t, middle, strip->end, PETSC_FALSE, pass->x);
 }
 

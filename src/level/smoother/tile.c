@@ -203,10 +203,10 @@ KC_VERSIONS static void SplitFrom(PetscInt n, const PetscScalar *KC_RESTRICT x, 
   }
   for (PetscInt i = n / KC_MOST * KC_MOST; i < n; i++) most[0] = PetscMax(most[0], PetscAbsScalar(x[i]));
   for (PetscInt i = 0; i < n / 2; i++) {
-    even[i] = KCycleVectorsTake(x[2 * i], scale, limit);
-    odd[i]  = KCycleVectorsTake(x[2 * i + 1], scale, limit);
+    even[i] = KCycleVectorsConvert(x[2 * i], scale, limit);
+    odd[i]  = KCycleVectorsConvert(x[2 * i + 1], scale, limit);
   }
-  if (n % 2) even[n / 2] = KCycleVectorsTake(x[n - 1], scale, limit);
+  if (n % 2) even[n / 2] = KCycleVectorsConvert(x[n - 1], scale, limit);
 }
 
 KC_VERSIONS static void JoinTo(PetscInt n, const KCScalar *KC_RESTRICT even, const KCScalar *KC_RESTRICT odd,
@@ -244,7 +244,7 @@ static void SplitLine(const KCycleTile *w, PetscBool right, const KCScalar *v, P
   }
 }
 
-static void JoinLine(const KCycleTile *w, PetscInt t, PetscInt l, PetscBool gives, KCScalar *x)
+static void JoinLine(const KCycleTile *w, PetscInt t, PetscInt l, PetscBool converts, KCScalar *x)
 {
   const KCycleVectors *vectors = w->vectors;
   const Place          place   = PlaceOf(w, t, l);
@@ -254,7 +254,7 @@ static void JoinLine(const KCycleTile *w, PetscInt t, PetscInt l, PetscBool give
   KCycleVectorsFind(w->st->box, vectors, w->lead ? l : t, w->lead ? t : 0, &line);
   for (PetscInt p = 0, at = 0; p < line.count; at += line.n[p++]) {
     HalvesFrom(at, half, from);
-    if (!gives) Join(line.n[p], from[0], from[1], (line.owned[p] ? x : vectors->x) + line.at[p]);
+    if (!converts) Join(line.n[p], from[0], from[1], (line.owned[p] ? x : vectors->x) + line.at[p]);
     else if (line.owned[p]) JoinTo(line.n[p], from[0], from[1], vectors->back, vectors->to + line.at[p]);
   }
 }
@@ -300,7 +300,7 @@ void KCycleTilePackB(const KCycleTile *w, const KCScalar *b, PetscInt t, PetscIn
 }
 
 /* gives: x goes where vectors say */
-void KCycleTileUnpack(const KCycleTile *w, PetscInt t, PetscInt low, PetscInt high, PetscBool gives, KCScalar *x)
+void KCycleTileUnpack(const KCycleTile *w, PetscInt t, PetscInt low, PetscInt high, PetscBool converts, KCScalar *x)
 {
-  for (PetscInt l = low; l < high; l++) JoinLine(w, t, l, gives, x);
+  for (PetscInt l = low; l < high; l++) JoinLine(w, t, l, converts, x);
 }

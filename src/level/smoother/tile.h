@@ -78,7 +78,7 @@ PETSC_INTERN PetscErrorCode KCycleTileDestroy(KCycleTile **);
 PETSC_INTERN void KCycleTilePackX(const KCycleTile *, const KCScalar *x, PetscInt plane, PetscInt low, PetscInt high);
 PETSC_INTERN void KCycleTileStart(const KCycleTile *, const KCycleStart *, PetscInt plane, PetscInt low, PetscInt high);
 PETSC_INTERN void KCycleTilePackB(const KCycleTile *, const KCScalar *b, PetscInt plane, PetscInt low, PetscInt high);
-PETSC_INTERN void KCycleTileUnpack(const KCycleTile *, PetscInt plane, PetscInt low, PetscInt high, PetscBool gives,
+PETSC_INTERN void KCycleTileUnpack(const KCycleTile *, PetscInt plane, PetscInt low, PetscInt high, PetscBool converts,
                                    KCScalar *x);
 PETSC_INTERN void KCycleTileRelaxZero(const KCycleTile *, const KCScalar *b, PetscInt plane, PetscInt low,
                                       PetscInt high, PetscInt parity);

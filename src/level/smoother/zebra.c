@@ -212,7 +212,7 @@ static PetscErrorCode SolveApart(const Sweep *sweep, int first, int ncolours)
     KC_PARALLEL(st->box->npoints)
     SolveColour(sweep, c, PETSC_FALSE);
     if (!z->cut) continue;
-    PetscCall(KCycleLinesGatherEnds(&z->ends, z->start[colour][z->nrows], z->ends.mine, z->ends.all));
+    PetscCall(KCycleLinesGather(&z->ends, 2 * z->start[colour][z->nrows], z->ends.mine, z->ends.all));
     KC_PARALLEL(st->box->npoints)
     KCycleLinesBeyond(z, colour);
     KC_PARALLEL(st->box->npoints)

@@ -106,7 +106,7 @@ PetscErrorCode PCKCycleInverseCreate(PC pc, KCycleLevels *levels, PetscInt count
   PetscCall(PetscMalloc1(n * (n / count), &inverse.column));
   for (PetscInt j = 0; j < n / count && finite; j++)
     PetscCall(Column(((PC_MG *)pc->data)->levels[0], n, &inverse, j, &finite));
-  if (finite) PetscCall((*kc->engine->takeinverse)(levels, &inverse));
+  if (finite) PetscCall((*kc->engine->setinverse)(levels, &inverse));
   else *why = "which fails";
   PetscCall(PetscFree(inverse.column));
   PetscFunctionReturn(PETSC_SUCCESS);

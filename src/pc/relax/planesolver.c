@@ -233,7 +233,7 @@ static PetscErrorCode Attach(void *solver, const char *why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SolveThere(void *solver, const PetscScalar *r, PetscScalar *e)
+static PetscErrorCode SolveOnDevice(void *solver, const PetscScalar *r, PetscScalar *e)
 {
   PlaneSolver *p = (PlaneSolver *)solver;
 
@@ -264,11 +264,11 @@ PetscErrorCode KCyclePlaneSolversCreate(const KCycleSmoother *s, const char dire
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(solvers));
-  (*solvers)->references = 1;
-  (*solvers)->solve      = Solve;
-  (*solvers)->attach     = Attach;
-  (*solvers)->solvethere = SolveThere;
-  (*solvers)->destroy    = SolversDestroy;
+  (*solvers)->references    = 1;
+  (*solvers)->solve         = Solve;
+  (*solvers)->attach        = Attach;
+  (*solvers)->solveondevice = SolveOnDevice;
+  (*solvers)->destroy       = SolversDestroy;
   for (; *directions; directions++) {
     const int i = (*solvers)->ndirections++, d = *directions - 'x';
 
