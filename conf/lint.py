@@ -44,10 +44,10 @@ PATTERNS = [
     (r"(?!include/petsckcycle/private/compat\.h$)" + SOURCE, "code", r"\bPETSC_VERSION_\w+",
      "PETSc versions are known to include/petsckcycle/private/compat.h only"),
     (SOURCE, "strings", r'#\s*include\s*[<"](?:\.\./)+src/', "include only public headers and <petsc/private/...>"),
-    (r"src/kernel/(?!cuda/).*", "strings", r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/kernelimpl\.h>|"\w+\.h"))',
-     "kernels know kernelimpl.h alone"),
+    (r"src/kernel/(?!cuda/).*", "strings", r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:kernel|systems)impl\.h>'
+     r'|"\w+\.h"))', "kernels know kernelimpl.h and systemsimpl.h alone"),
     (r"src/kernel/cuda/.*|include/petsckcycle/private/(?:fp)?cudaimpl\.h$", "strings",
-     r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:(?:kernel|cuda|runtime|fpcuda)impl|fppoint)\.h>|"\w+cuda\.h"'
+     r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:(?:kernel|systems|cuda|runtime|fpcuda)impl|fppoint)\.h>|"\w+cuda\.h"'
      r'|<string\.h>))',
      "kernels for devices know cudaimpl.h, fpcudaimpl.h, runtimeimpl.h and each other alone"),
     (r"include/petsckcycle/private/(?:kernelimpl|point|threads)\.h$", "strings",

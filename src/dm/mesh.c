@@ -114,8 +114,7 @@ static PetscErrorCode Preallocate(const KCycleMesh *fine, const KCycleMesh *coar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coarse unknowns that are coupled to nobody, nor is the fine one that they are: nothing else is interpolated from
-   them */
+/* Coarse unknowns that are isolated, as the fine ones in the same place are: nothing else is interpolated from them */
 static PetscErrorCode LoosenColumns(const KCycleMesh *fine, const KCycleMesh *coarse, const PetscBool coarsened[],
                                     const PetscBool single[], Mat P)
 {
@@ -157,7 +156,7 @@ static PetscErrorCode LoosenColumns(const KCycleMesh *fine, const KCycleMesh *co
 }
 
 /*
-  Linear interpolation of each unknown. single: unknowns of this process that are coupled to nobody, which smoothers
+  Linear interpolation of each unknown. single: isolated unknowns of this process, which smoothers
   solve for, so that they get nothing but from the coarse unknown in the same place, and give nothing to others.
 */
 PetscErrorCode KCycleMeshInterpolation(const KCycleMesh *fine, const KCycleMesh *coarse, const PetscBool coarsened[],
@@ -224,7 +223,7 @@ static PetscBool LookAtRow(const KCycleMesh *mesh, PetscInt row, PetscInt ncols,
   return single;
 }
 
-/* The mean of these couplings over all rows, and which unknowns of this process are coupled to nobody. Collective */
+/* The mean of these couplings over all rows, and which unknowns of this process are isolated. Collective */
 PetscErrorCode KCycleMeshLook(const KCycleMesh *mesh, Mat A, PetscReal mean[], PetscBool single[])
 {
   const PetscInt start = mesh->box.rows[mesh->box.rank], n = KCycleBoxLocalRows(&mesh->box);

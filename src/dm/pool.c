@@ -1,5 +1,5 @@
 /*
-  Memory for many arrays of which nobody knows how many there will be: one allocation, which grows, and whose rest is
+  Memory for many arrays, whose number is not known before: one allocation, which grows, and whose rest is
   given back at the end. Large ones are moved by the system without a copy, and memory that is not written to is not
   there.
 */

@@ -107,8 +107,8 @@ KC_VERSIONS static void AddSame(PetscInt n, const KCScalar *w, const KCScalar *e
   for (PetscInt i = 0; i < n; i++) x[i] += w[i] * e[i];
 }
 
-/* x += P e on one fine line, from coarse line e, with the points before and behind it, or from the sum of lines e and f,
-   which have the same weights and do not reach other processes; f: NULL, or that line */
+/* x += P e on one fine line: from coarse line e with the points before and behind it, or from the sum of lines e and f.
+   Such lines have the same weights, and do not reach other processes. f: or NULL */
 static void InterpolateFromLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, const KCScalar *f,
                                 KCScalar before, KCScalar behind, KCScalar *x)
 {
@@ -203,8 +203,8 @@ static void RestrictEnds(const KCycleTransfer *tr, const KCScalar *w, const KCSc
   b[n - 1] += right[n - 2] * r[2 * n - 3] + same[n - 1] * r[2 * n - 2];
 }
 
-/* To coarse line b, with the points before and behind it, and to line c, unless that is NULL: which has the same weights,
-   and gets the same numbers */
+/* To coarse line b with the points before and behind it. Line c, unless it is NULL, has the same weights, and gets the
+   same numbers */
 static void RestrictToLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, KCScalar *before,
                            KCScalar *behind, KCScalar *b, KCScalar *c)
 {

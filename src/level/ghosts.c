@@ -34,8 +34,8 @@ static void CopyAll(const KCycleGhosted *g, PetscBool in, KCScalar *owned, KCSca
   }
 }
 
-/* Right side and x of points of others, the right side in the numbers that the owners have it in; step: its beginning, or
-   its end */
+/* Right side and x of points of others. The right side comes in the numbers that its owners have. step: the beginning
+   or the end */
 static PetscErrorCode Fetch(const KCycleLevelData *level, PetscBool right, PetscBool x,
                             PetscErrorCode (*step)(PetscSF, MPI_Datatype, const void *, void *, MPI_Op))
 {

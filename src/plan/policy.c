@@ -46,7 +46,7 @@ static PetscBool IsClosed(const KCycleBoundaryFacts *facts, int side, KCycleWas 
                      Threshold(KCYCLE_CLOSED, Opposite(closed)) * facts->inward[side][near]);
 }
 
-/* What a boundary of a grid is: stored points are coupled to nobody, through a Neumann boundary nothing flows */
+/* What a boundary of a grid is: stored points are isolated, through a Neumann boundary nothing flows */
 KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, PCKCycleGridType grid, KCycleWas was)
 {
   const PetscBool stored =
@@ -57,7 +57,7 @@ KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, 
   return stored ? KCYCLE_BOUNDARY_STORED : closed ? KCYCLE_BOUNDARY_NEUMANN : KCYCLE_BOUNDARY_ELIMINATED;
 }
 
-/* Are lines of the finest grid broken by points that are coupled to nobody? Thin pieces between these are coupled along
+/* Are lines of the finest grid cut by isolated points? Thin pieces between these are coupled along
    weak directions alone, and a grid that is coarser in the strong one sees nothing of errors on them */
 PetscBool KCyclePolicyBroken(const KCycleScan *scan)
 {
@@ -218,7 +218,7 @@ PetscBool KCyclePolicyStar(const KCycleScan *facts, PetscBool linear, PetscBool 
 }
 
 /*
-  The kappa of cycles, where nobody has chosen one; factor: of the finest level. Where a direction alone is coarsened
+  The kappa of cycles, unless one was chosen; factor: of the finest level. Where a direction alone is coarsened
   coarse levels cost too much to come to them more often. Planes, which the finest level relaxes, cost so much that with
   an eighth of the points coarser levels take little time: the W-cycle, as it is symmetric.
 */

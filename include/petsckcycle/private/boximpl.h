@@ -30,11 +30,11 @@ typedef enum {
   KCYCLE_BOX_KERNELS   /* those of the engine: one real unknown at a point and neighbours one point away */
 } KCycleBoxUse;
 
-/* Attached to the DM, made when first asked for; lives as long as the DM */
+/* Attached to the DM, made when first asked for; destroyed with the DM */
 PETSC_INTERN PetscErrorCode  KCycleBoxGet(DM, KCycleBoxUse, KCycleBox **);
 /* Says why it cannot be, or nothing */
 PETSC_INTERN PetscErrorCode  KCycleBoxCheck(DM, KCycleBoxUse, size_t, char[]);
-/* Grids that nobody wants halos of, and the DMDA of a grid, which is not set up */
+/* Grids without halos, and the DMDA of a grid, which is not set up */
 PETSC_INTERN PetscErrorCode  KCycleBoxCreate(PetscInt dim, PetscInt dof, const PetscInt nproc[],
                                              const PetscInt *const owned[], PetscMPIInt rank, KCycleBox *);
 PETSC_INTERN PetscErrorCode  KCycleBoxCoarsen(const KCycleBox *, const PetscInt factor[], const PetscInt origin[],

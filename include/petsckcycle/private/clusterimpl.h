@@ -4,6 +4,7 @@
 #pragma once
 
 #include <petsckcycle/private/smootherimpl.h>
+#include <petsckcycle/private/systemsimpl.h>
 
 /* Clusters by generations: those of one generation have no point in common; those in parts come first. Their rows are
    in slices, see KCycleClusterRows */

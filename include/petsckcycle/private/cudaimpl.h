@@ -7,8 +7,8 @@
 */
 #pragma once
 
-#include <petsckcycle/private/kernelimpl.h>
 #include <petsckcycle/private/runtimeimpl.h>
+#include <petsckcycle/private/systemsimpl.h>
 
 /* A number to divide by, see KCycleCudaQuotient() */
 typedef struct {

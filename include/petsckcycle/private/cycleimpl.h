@@ -26,7 +26,7 @@
 /* A clock of a level: a visit is timed without those of coarser levels in it. Index: 1 for visits that go on from an
    iterate, 0 for those from zero */
 typedef struct {
-  PetscReal     *seconds[2]; /* of each visit; NULL: nobody wants them */
+  PetscReal     *seconds[2]; /* of each visit; or NULL */
   PetscInt       n[2];       /* how many there were */
   PetscLogDouble since;
   PetscReal      sum; /* of the visit that is going on */
@@ -112,7 +112,7 @@ typedef struct {
   KCycleTraffic       *traffic;         /* where it is counted */
   KCycleTimer         *timer;
   KCycleStarter       *starter; /* what full multigrid starts with; NULL: what the interpolation says */
-  KCycleProfile       *profile; /* or NULL: nobody wants it */
+  KCycleProfile       *profile; /* or NULL */
   const PetscScalar   *rhs;     /* of full multigrid on the level; NULL: that of the next finer one, restricted */
 } KCycleLevelParts;
 
@@ -136,7 +136,7 @@ typedef struct {
   PetscBool replays;   /* cycles may be recorded and replayed, where kernels do so */
   /* of full multigrid, when the cycle on a level is done (stage 0), and behind two more, which are done to see how much
      they change (1 and 2); then x of before is given back (3). x: in PETSc's numbers, one of the arrays `watched`;
-     NULL: nobody watches */
+     NULL: none */
   PetscErrorCode (*monitor)(void *ctx, PetscInt l, int stage, PetscScalar *x);
   PetscScalar *watched;
   /* behind the first sweeps on the finest level, or NULL: is that enough? sum: of the squares of the residual's owned

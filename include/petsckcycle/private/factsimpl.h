@@ -35,6 +35,6 @@ typedef struct {
   PetscReal        unequal; /* the largest of these differences, over their sum */
   /* unless symmetric, the same of couplings ahead and behind in a row, for each direction */
   PetscReal        drift[3];
-  PetscBool        isolated; /* there are points that are coupled to nobody */
+  PetscBool        isolated; /* there are isolated points: rows with a diagonal alone */
   PetscBool        walls;    /* inside the grid couplings are missing, so that parts may be closed */
 } KCycleScan;

@@ -1,5 +1,5 @@
 /*
-  The arithmetic at one grid point, for host and device. Nothing here knows of PETSc objects.
+  The arithmetic at one grid point, for host and device. There is no PETSc object here.
 
   A stencil reaches nl lines (1 in 1D, 3 in 2D, 5 in a 3D star, 9 in a 3D box), in the order of (dz, dy); a box has
   three coefficients on each, for dx = -1, 0, 1, a star has three on the middle line and one on the others. So

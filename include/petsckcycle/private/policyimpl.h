@@ -88,7 +88,7 @@
        "add up to one",                                                                                                \
        "", "weights")                                                                                                  \
   REAL(KCYCLE_FILL, 1e-8,                                                                                              \
-       "points that are coupled to nobody get this part of the usual couplings on coarser levels, so that "            \
+       "isolated points get this part of the usual couplings on coarser levels, so that "                              \
        "points between them have something to be interpolated from; smaller than reactions that hold islands",         \
        "", "inactive")                                                                                                 \
   REAL(KCYCLE_GAP, 1e-6, "in interpolation, a coupling of less than this part of the opposite one counts as missing",  \

@@ -90,7 +90,7 @@ struct _KCyclePass {
 
 /* What sweeps are, for devices, which compute them by kernels of their own */
 typedef enum {
-  KCYCLE_SWEEPS_OTHER, /* nothing but the host knows */
+  KCYCLE_SWEEPS_OTHER, /* for the host alone */
   KCYCLE_SWEEPS_JACOBI,
   KCYCLE_SWEEPS_CHEBYSHEV,
   KCYCLE_SWEEPS_REDBLACK, /* points by the parity of the sum of their coordinates */

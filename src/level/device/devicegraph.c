@@ -77,7 +77,7 @@ static PetscErrorCode BreakOff(KCycleRecord *r)
 
     r->stream = NULL;
     if (status == cudaSuccess && graph) PetscCallCUDA(cudaGraphDestroy(graph));
-    status = cudaGetLastError(); /* nobody is to find it later */
+    status = cudaGetLastError(); /* no later call is to find it */
     (void)status;
   }
   PetscCall(Return(r));

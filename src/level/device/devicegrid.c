@@ -352,7 +352,7 @@ static size_t Bytes(PetscInt n)
   return (size_t)n * sizeof(KCScalar);
 }
 
-/* Packed roots to packed leaves. MPI that knows devices has to find there what was packed */
+/* Packed roots to packed leaves. If MPI reads from devices, what was packed has to be complete */
 static PetscErrorCode SendBegin(const KCycleDeviceExchange *ex)
 {
   PetscFunctionBegin;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <petsckcycle/private/smootherimpl.h>
+#include <petsckcycle/private/systemsimpl.h>
 
 /* Of the numbers that systems are solved in */
 #if defined(KCYCLE_SINGLE)

@@ -174,7 +174,8 @@ static void DoLine(const Run *run, PetscInt i, PetscInt t, PetscInt l, KCScalar 
                     stage->step == KC_STEP_NEXT ? RingLine(m, i - 2, t, l) : NULL, b, y);
 }
 
-/* The lines from l on, before end, that are done by one call; in 3D an even number. 0: the first one is done by itself */
+/* The lines from l on, before end, that are done by one call; in 3D an even number. 0: the first one is done by
+   itself */
 static PetscInt StripLength(const KCycleMarch *m, PetscInt t, PetscInt l, PetscInt end)
 {
   const PetscInt *set    = m->st->set + LineOf(m, t, l);

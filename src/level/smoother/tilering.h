@@ -10,6 +10,7 @@
 #pragma once
 
 #include "tile.h"
+#include <petsckcycle/private/systemsimpl.h>
 
 #define MOST 7 /* coefficients of a star */
 
