@@ -47,8 +47,8 @@ PATTERNS = [
     (r"src/kernel/(?!cuda/).*", "strings", r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:kernel|systems)impl\.h>'
      r'|"\w+\.h"))', "kernels know kernelimpl.h and systemsimpl.h alone"),
     (r"src/kernel/cuda/.*|include/petsckcycle/private/(?:fp)?cudaimpl\.h$", "strings",
-     r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:(?:kernel|systems|cuda|runtime|fpcuda)impl|fppoint)\.h>|"\w+cuda\.h"'
-     r'|<string\.h>))',
+     r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:(?:kernel|systems|cuda|runtime|fpcuda)impl|fppoint)\.h>'
+     r'|"\w+cuda\.h"|<string\.h>))',
      "kernels for devices know cudaimpl.h, fpcudaimpl.h, runtimeimpl.h and each other alone"),
     (r"include/petsckcycle/private/(?:kernelimpl|point|threads)\.h$", "strings",
      r"#[ \t]*include[ \t]*<(?!petsckcycle/private/(?:point|threads)\.h|petscmacros\.h|petscsystypes\.h"

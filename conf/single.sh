@@ -1,6 +1,6 @@
 #!/bin/sh
-# single.sh OUT OBJECT...: links what was compiled with KCYCLE_SINGLE to one object file, in which the names of our functions end in _Single for the linker. So one
-# source is in the library twice.
+# single.sh OUT OBJECT...: links what was compiled with KCYCLE_SINGLE to one object file, in which the names of our
+# functions end in _Single for the linker. So one source is in the library twice.
 set -eu
 out=$1
 shift

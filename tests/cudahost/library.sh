@@ -25,7 +25,8 @@ for source in "$top"/src/kernel/cuda/*.cu; do
   compile "$source" "$out/kernels/single_$(basename "$source" .cu).o" -DKCYCLE_SINGLE
   wait "$double"
 done
-find "$build/single" -name '*.o' ! -path '*/kernel/cuda/*' -exec sh "$top/conf/single.sh" "$out/single.o" "$out"/kernels/single_*.o {} +
+find "$build/single" -name '*.o' ! -path '*/kernel/cuda/*' \
+  -exec sh "$top/conf/single.sh" "$out/single.o" "$out"/kernels/single_*.o {} +
 find "$build/src" -name '*.o' ! -path '*/kernel/cuda/*' > "$out/library"
 ls "$out"/kernels/*.o | grep -v /single_ >> "$out/library"
 echo "$out/single.o" >> "$out/library"
