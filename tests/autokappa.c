@@ -89,19 +89,17 @@ static PetscErrorCode Solve(KSP ksp, PetscInt *kappa, PetscBool *fine)
 static PetscErrorCode ChooseOn(Poisson *p, PetscReal coarse, PetscInt *kappa)
 {
   KSP          ksp;
-  PC           pc;
   KCycleModel *model;
   PetscBool    fine;
 
   PetscFunctionBeginUser;
   PetscCall(CreateSolver(p, 1, &ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCKCycleSetCalibrate(pc, PETSC_TRUE));
+  PetscCall(PCKCycleSetCalibrate(PCOf(ksp), PETSC_TRUE));
   PetscCall(KSPSetUp(ksp));
-  PetscUseMethod(pc, "PCKCycleGetModel_C", (PC, PetscBool, KCycleModel **), (pc, PETSC_FALSE, &model));
+  PetscUseMethod(PCOf(ksp), "PCKCycleGetModel_C", (PC, PetscBool, KCycleModel **), (PCOf(ksp), PETSC_FALSE, &model));
   for (PetscInt l = 0; l < model->nlevels; l++)
     model->level[l].seconds[0] = model->level[l].seconds[1] = l ? coarse : 1;
-  PetscCall(PCKCycleSetKappa(pc, PC_KCYCLE_KAPPA_AUTO));
+  PetscCall(PCKCycleSetKappa(PCOf(ksp), PC_KCYCLE_KAPPA_AUTO));
   PetscCall(Solve(ksp, kappa, &fine));
   PetscCall(Claim(fine, "a solve with the chosen kappa converges"));
   if (p->scale > 1) PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));

@@ -22,10 +22,7 @@ static PetscErrorCode CreateSolver(Poisson *p, PetscBool calibrate, KSP *ksp)
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, p, &da));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(PoissonAssemble(p, da, A));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCKCYCLE));
+  PetscCall(MakeKSP(A, NULL, PCKCYCLE, ksp, &pc));
   if (calibrate) PetscCall(PCKCycleSetCalibrate(pc, PETSC_TRUE));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(DestroyAll(&A, &da));
@@ -52,10 +49,9 @@ static PetscReal Recursion(const KCycleModel *c, PetscInt kappa, PetscInt level,
 
 static PetscErrorCode ComparePredictions(PC pc, const char what[])
 {
-  KCycleModel *c;
-  char         claim[128];
   PetscBool    sums = PETSC_TRUE, grow = PETSC_TRUE, same = PETSC_TRUE;
   PetscReal    before = 0;
+  KCycleModel *c;
 
   PetscFunctionBeginUser;
   PetscCall(GetModel(pc, PETSC_FALSE, &c));
