@@ -62,7 +62,7 @@ sanitized  = $(if $(SANITIZE),-fsanitize=$(SANITIZE) $(if $(findstring address,$
 CFLAGS_KC  = -std=gnu99 -fPIC -fvisibility=hidden $(OPTFLAGS) $(WARNFLAGS) $(sanitized) $(if $(OPENMP),-fopenmp)
 CPPFLAGS_KC = -I$(top)/include $(if $(PETSC_PC),$(shell pkg-config --cflags $(PETSC_PC) | sed 's/-I/-isystem /g')) $(call petsc_var,cudainclude) $(call hip_var,HIP_INCLUDE) -DPETSCKCYCLE_VERSION='"$(version)"' $(if $(cuda)$(hip),-DKCYCLE_HAVE_CUDA) $(if $(hip),-DKCYCLE_HAVE_HIP) $(if $(fftw),$(if $(cufft),-DKCYCLE_HAVE_CUFFT) -DKCYCLE_HAVE_FFTW $(shell pkg-config --cflags $(fftw)))
 # As PETSc's own; pragmas for the device are unknown to the compiler of the host
-CUDAFLAGS_KC = $(call petsc_var,cudaflags_extra) $(if $(WERROR),-Werror all-warnings -Xcompiler -Werror) -Xcompiler -Wall,-Wextra,-Wno-unknown-pragmas,-Wno-unused-function
+CUDAFLAGS_KC = $(call petsc_var,cudaflags_extra) $(if $(WERROR),-Werror all-warnings -Xcompiler=-Werror) -Xcompiler -Wall,-Wextra,-Wno-unknown-pragmas,-Wno-unused-function
 # Kernels have real numbers, and thrust, which PETSc takes complex ones from, need not be there. Blocks have so many threads, but for those of kernels that say it
 HIPFLAGS_KC = $(call hip_var,HIPC_FLAGS) --gpu-max-threads-per-block=256 -fPIC $(WARNFLAGS) -Wno-unused-function -DPETSC_SKIP_COMPLEX
 # CCACHE=ccache: kernels for devices are compiled through it; for the others there is OMPI_CC="ccache gcc"
