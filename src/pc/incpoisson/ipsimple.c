@@ -99,7 +99,8 @@ PetscErrorCode PCIncPoissonSimpleSetUp(PC pc, Vec diagonal)
   if (!ip->M) PetscCall(MatDuplicate(pc->pmat, MAT_DO_NOT_COPY_VALUES, &ip->M));
   PetscCall(KCycleRowsCreate(pc->pmat, "PCINCPOISSON", &rows));
   PetscCall(MatGetOwnershipRange(pc->pmat, &start, NULL));
-  PetscCall(PetscMalloc2(rows->n + rows->nghost, &inverse, rows->n + rows->nghost, &number));
+  PetscCall(
+      PetscCalloc2(rows->n + rows->nghost, &inverse, rows->n + rows->nghost, &number)); /* zeros beyond boundaries */
   PetscCall(Prepare(rows, start, diagonal, inverse, number));
   PetscCall(VecDuplicate(diagonal, &own));
   PetscCall(VecGetArrayWrite(own, &d));
