@@ -60,7 +60,7 @@ else works "$claim" "" device; fi
 
 # As on AIJ: the output of a test program, but for the name of the type. What is left of memory PETSc, or the stand-in,
 # would say there
-same() { # processes type output program arguments...
+as_expected() { # processes type output program arguments...
   processes=$1 type=$2 expected=$KC_TOP/tests/output/$3.out
   shift 3
   mpi "$processes" "$@" -type "$type" -malloc_dump > "$KC_WORK/output" 2>&1 || { cat "$KC_WORK/output"; return 1; }
@@ -68,7 +68,7 @@ same() { # processes type output program arguments...
 }
 
 as_aij() { # type output program arguments...
-  for processes in $counts; do works "$2 on $1, $processes processes, is as on aij" "" same "$processes" "$@"; done
+  for processes in $counts; do works "$2 on $1, $processes processes, is as on aij" "" as_expected "$processes" "$@"; done
 }
 
 programs() { # type tests of deflsub.c...

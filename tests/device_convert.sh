@@ -14,7 +14,7 @@ convert() { # processes options...
   CUDAHOST_REPORT=1 mpi "$processes" "$KC_WORK/convert" -dll_append "$plugin" -malloc_dump "$@"
 }
 
-same() {
+converts() {
   convert "$@" -compare > "$KC_WORK/same" 2>&1 || { cat "$KC_WORK/same"; return 1; }
   cat "$KC_WORK/same"
   [ "$(grep -c 'coefficients equal, products equal, stored equal' "$KC_WORK/same")" = 3 ] &&
@@ -42,16 +42,16 @@ solved() { # processes options...
 
 conversions() { # processes
   claim="stencil from aijcusparse, $1 processes"
-  works "$claim: three dimensions" "" same "$1"
-  works "$claim: symmetric" "" same "$1" -symmetric
-  works "$claim: all neighbours" "" same "$1" -box -symmetric
-  works "$claim: directions that wrap around" "" same "$1" -ends 5
-  works "$claim: all neighbours, directions that wrap around" "" same "$1" -box -ends 7
-  works "$claim: two dimensions, two points that wrap around" "" same "$1" -dim 2 -ends 2 -da_grid_y 2 \
+  works "$claim: three dimensions" "" converts "$1"
+  works "$claim: symmetric" "" converts "$1" -symmetric
+  works "$claim: all neighbours" "" converts "$1" -box -symmetric
+  works "$claim: directions that wrap around" "" converts "$1" -ends 5
+  works "$claim: all neighbours, directions that wrap around" "" converts "$1" -box -ends 7
+  works "$claim: two dimensions, two points that wrap around" "" converts "$1" -dim 2 -ends 2 -da_grid_y 2 \
     -da_processors_y 1
-  works "$claim: one dimension" "" same "$1" -dim 1
-  works "$claim: values come from the host" "" same "$1" -host
-  works "$claim: entries between points that are no neighbours, which are zero" "" same "$1" -strays 0
+  works "$claim: one dimension" "" converts "$1" -dim 1
+  works "$claim: values come from the host" "" converts "$1" -host
+  works "$claim: entries between points that are no neighbours, which are zero" "" converts "$1" -strays 0
   for kept in 0 1; do
     works "$claim: PCKCYCLE, kept: $kept" "" solved "$1" -pc_type kcycle -ksp_reuse_preconditioner $kept \
       -pc_kcycle_matrix_below 0
@@ -73,8 +73,8 @@ begin "stencil from aijcusparse"
 compile c "$KC_TOP/tests/device/convert.c" "$KC_WORK/convert" -w -std=gnu99 "-I$KC_TOP/include" \
   "-I$(dirname "$(dirname "$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")")/include" \
   "$host"/libpetsc.so.* "$plugin" "-Wl,-rpath,$host" > "$log" 2>&1 || not_ok "convert.c compiles" "with cuda"
-works "stencil from aijcusparse: a star grows to a box, whose values are then taken on the device" "" same 1 -star \
+works "stencil from aijcusparse: a star grows to a box, whose values are then taken on the device" "" converts 1 -star \
   -corners 0.5
-works "stencil from aijcusparse: a star stays where other entries are zero" "" same 1 -star -corners 0
+works "stencil from aijcusparse: a star stays where other entries are zero" "" converts 1 -star -corners 0
 works "stencil from aijcusparse: the same without a copy" "" copied 24 1 -star -corners 0
 for processes in $counts; do conversions "$processes"; done

@@ -122,13 +122,18 @@ static PetscErrorCode KeepPattern(PC pc, Mat product)
 static PetscErrorCode SetUpMatrix(PC pc)
 {
   PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
-  Mat            transpose, product;
+  MatType        device;
+  Mat            K, transpose, product;
 
   PetscFunctionBegin;
   if (!ip->M) PetscCall(MatDuplicate(pc->pmat, MAT_DO_NOT_COPY_VALUES, &ip->M));
-  PetscCall(MatHermitianTranspose(ip->K, MAT_INITIAL_MATRIX, &transpose));
-  PetscCall(MatMatMult(ip->K, transpose, MAT_INITIAL_MATRIX, 2, &product));
+  PetscCall(KCycleRowsDeviceType(ip->K, &device));
+  if (device) PetscCall(MatConvert(ip->K, MATAIJ, MAT_INITIAL_MATRIX, &K)); /* the product is read on the host */
+  else PetscCall(PetscObjectReference((PetscObject)(K = ip->K)));
+  PetscCall(MatHermitianTranspose(K, MAT_INITIAL_MATRIX, &transpose));
+  PetscCall(MatMatMult(K, transpose, MAT_INITIAL_MATRIX, 2, &product));
   PetscCall(KeepPattern(pc, product));
+  PetscCall(MatDestroy(&K));
   PetscCall(MatDestroy(&product));
   PetscCall(MatDestroy(&transpose));
   PetscFunctionReturn(PETSC_SUCCESS);
