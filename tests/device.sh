@@ -68,7 +68,8 @@ as_expected() { # processes type output program arguments...
 }
 
 as_aij() { # type output program arguments...
-  for processes in $counts; do works "$2 on $1, $processes processes, is as on aij" "" as_expected "$processes" "$@"; done
+  for processes in $counts; do works "$2 on $1, $processes processes, is as on aij" "" \
+    as_expected "$processes" "$@"; done
 }
 
 programs() { # type tests of deflsub.c...

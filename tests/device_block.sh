@@ -29,7 +29,8 @@ blocks() {
   one_kernel "65^2 points in it" -cells 129,129 -ends ss,ss -ksp_max_it 2
   one_kernel "fourcolor" -cells 65,65 -ends ss,ss -mg_levels_pc_relax_type fourcolor
   for type in jacobi chebyshev redblack eightcolor; do
-    one_kernel "$type" -cells 20,18,16 -random 3 -ends pp,ss,nn $points -mg_levels_pc_relax_type $type -pc_kcycle_kappa 2
+    one_kernel "$type" -cells 20,18,16 -random 3 -ends pp,ss,nn $points \
+      -mg_levels_pc_relax_type $type -pc_kcycle_kappa 2
   done
   one_kernel "full multigrid" $cube -pc_mg_type full
   one_kernel "single precision, kappa w" -cells 65,65 -ends ss,ss -pc_kcycle_kappa w -pc_kcycle_precision single
