@@ -477,7 +477,7 @@ int main(int argc, char **args)
 
     test:
       suffix: thin
-      args: -test thin -held 1
+      args: -test thin -held 3
 
     # with what is known of points of other processes
     test:

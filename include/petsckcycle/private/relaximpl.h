@@ -92,7 +92,8 @@ typedef struct {
   PetscScalar d;       /* of entries between members */
   PetscReal   t;       /* of diagonals */
   PetscReal   leaving; /* of positive entries that lead to others; of negative ones where the diagonal is, */
-  PetscReal   rows;    /* and so of all entries */
+  PetscReal   rows;    /* and so of all entries, */
+  PetscReal   inside;  /* and of those between members */
 } KCycleClusterSums;
 
 static inline void KCycleClusterAdd(KCycleClusterSums *sums, PetscScalar diagonal, PetscScalar a, PetscBool inside)
@@ -100,16 +101,19 @@ static inline void KCycleClusterAdd(KCycleClusterSums *sums, PetscScalar diagona
   const PetscReal w = PetscRealPart(diagonal) < 0 ? -PetscRealPart(a) : PetscRealPart(a);
 
   sums->rows += w;
-  if (inside) sums->d += a;
-  else sums->leaving += PetscMax(w, 0);
+  if (inside) {
+    sums->d += a;
+    sums->inside += w;
+  } else sums->leaving += PetscMax(w, 0);
 }
 
-/* What the residual of a cluster is multiplied with, see clusters.c; 0 where its sum is nothing but rounding */
+/* What the residual of a cluster is multiplied with, see clusters.c; 0 where its sum is nothing but rounding, which is
+   seen when all its couplings are added up */
 static inline PetscScalar KCycleClusterInverse(const KCycleClusterSums *sums)
 {
   const PetscReal more = PetscMax(sums->leaving - sums->rows / 2, 0);
 
-  if (PetscAbsScalar(sums->d) <= KC_CLUSTER_SINGULAR * sums->t) return 0;
+  if (sums->inside <= KC_CLUSTER_SINGULAR * sums->t) return 0;
   return 1 / (PetscRealPart(sums->d) < 0 ? sums->d - more : sums->d + more);
 }
 

@@ -2,16 +2,13 @@
   The search for clusters that are cut into processes, among candidates: points of groups that may reach across a cut
   while they live.
 
-  A process searches among its own candidates first. A coupling that leads to a point which another process has is the
-  death of a group, for want of knowledge. So the process asks for that point, and gets all of the group that it has
-  joined there, or nothing, if it is no candidate; and searches again, until no group that it sees to dies, or is
-  joined with one that has died, for such a reason. In the end it knows these groups as a single process would, as far
-  as they live: nothing is sent but what a process has to do with.
+  Each process gets those of all processes around that are near its box, and searches again among them. Then it knows
+  the groups that have their first point in its box as a single process would, as far as they live, and makes their
+  clusters. What a candidate is coupled to that is none is the death of a group: it was dead before, or is too far away.
 */
 #include "searchimpl.h"
 
-/* Points beyond its own that a process asks for, at most. Longer clusters are missed; on stretched grids, where they
-   are long, 16 were not enough */
+/* So near. Longer clusters are missed; on stretched grids, where they are long, 16 points were not enough */
 #define KC_CLUSTER_REACH 40
 
 /* What processes get from each other, by ranks */
@@ -69,7 +66,7 @@ static PetscErrorCode Post(MPI_Comm comm, size_t size, const PetscMPIInt count[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* May a process ask for a point? i: its place in direction d in the grid; process: in that direction */
+/* Is a point near the boxes of some processes? i: its place in direction d in the grid; process: in that direction */
 static PetscBool IsNear(const KCycleBox *box, int d, PetscInt i, PetscInt process)
 {
   const PetscInt low = box->range[d][process] - KC_CLUSTER_REACH, high = box->range[d][process + 1] + KC_CLUSTER_REACH;
@@ -80,85 +77,17 @@ static PetscBool IsNear(const KCycleBox *box, int d, PetscInt i, PetscInt proces
                      ((i + size >= low && i + size < high) || (i - size >= low && i - size < high)));
 }
 
-/* A record: place, rank of death, whether rough; ranks and values of the couplings */
+/* A candidate: its number in the grid, the rank at which its group dies on its process, whether its couplings jump, the
+   diagonal as the search has it. The couplings and the row follow */
+typedef struct {
+  PetscInt  natural, death;
+  PetscBool jumps;
+  PetscReal t;
+} Head;
+
 static size_t RecordSize(int nc)
 {
-  return 5 * sizeof(PetscInt) + nc * (sizeof(unsigned short) + sizeof(PetscScalar));
-}
-
-static void WriteRecord(KCycleSearch *s, PetscInt p, char *to)
-{
-  const KCycleNode *node    = &s->node[p];
-  const PetscInt   *start   = s->st->box->start;
-  const PetscInt    head[5] = {node->at[0] + start[0], node->at[1] + start[1], node->at[2] + start[2],
-                               (PetscInt)s->death[KCycleSearchRoot(s->parent, p)], (PetscInt)node->jumps};
-
-  memcpy(to, head, sizeof(head));
-  to += sizeof(head);
-  memcpy(to, s->rank + (size_t)p * s->nc, s->nc * sizeof(*s->rank));
-  memcpy(to + s->nc * sizeof(*s->rank), s->a + (size_t)p * s->nc, s->nc * sizeof(PetscScalar));
-}
-
-static PetscErrorCode ReadRecord(KCycleSearch *s, const char *from)
-{
-  PetscInt head[5], p;
-
-  PetscFunctionBegin;
-  memcpy(head, from, sizeof(head));
-  from += sizeof(head);
-  PetscCall(KCycleSearchNode(s, head, (PetscBool)head[4], &p));
-  memcpy(s->rank + (size_t)p * s->nc, from, s->nc * sizeof(*s->rank));
-  memcpy(s->a + (size_t)p * s->nc, from + s->nc * sizeof(*s->rank), s->nc * sizeof(PetscScalar));
-  KCycleSearchWeigh(s, p);
-  PetscCall(KCycleSearchEdge(s, p, KC_DEAD, head[3]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Candidates that a process knows, and the processes that have them: first its own ones, by their numbers, then records
-   that it has got, one behind the other */
-typedef struct {
-  KCycleSearch *search; /* in which its own ones are */
-  PetscInt     *own, nown, mostown;
-  char         *data, *one;
-  size_t        size; /* bytes of a record */
-  PetscMPIInt  *home;
-  PetscInt      n, most, mosthome;
-} Records;
-
-static PetscErrorCode RecordsCreate(KCycleSearch *own, Records *r)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(r, sizeof(*r)));
-  r->search = own;
-  r->size   = RecordSize(own->nc);
-  PetscCall(PetscMalloc1(r->size, &r->one));
-  for (PetscInt q = 0; q < own->nnodes; q++) {
-    if (!KCycleSearchIsCandidate(own, q)) continue;
-    PetscCall(KCycleGrow(r->nown + 1, &r->mostown, sizeof(PetscInt), &r->own));
-    PetscCall(KCycleGrow(r->nown + 1, &r->mosthome, sizeof(PetscMPIInt), &r->home));
-    r->home[r->nown]  = own->st->box->rank;
-    r->own[r->nown++] = q;
-  }
-  r->n = r->nown;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RecordsDestroy(Records *r)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree(r->own));
-  PetscCall(PetscFree(r->data));
-  PetscCall(PetscFree(r->one));
-  PetscCall(PetscFree(r->home));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Valid until the next one is wanted */
-static const char *RecordAt(Records *r, PetscInt i)
-{
-  if (i >= r->nown) return r->data + (size_t)(i - r->nown) * r->size;
-  WriteRecord(r->search, r->own[i], r->one);
-  return r->one;
+  return sizeof(Head) + nc * (sizeof(PetscReal) + sizeof(PetscScalar));
 }
 
 static PetscInt Natural(const KCycleBox *box, const PetscInt at[])
@@ -166,53 +95,224 @@ static PetscInt Natural(const KCycleBox *box, const PetscInt at[])
   return at[0] + box->size[0] * (at[1] + box->size[1] * at[2]);
 }
 
-/* What stands for a point that is none of the candidates at hand. It is no candidate if this process has it, or has
-   asked for it; those far away are not asked for */
-static PetscErrorCode Missing(const KCycleBox *box, const PetscInt at[], PetscHMapI asked, PetscInt *q)
+static void PlaceIn(const KCycleBox *box, PetscInt natural, PetscInt at[])
 {
-  const PetscInt here[3] = {box->rank % box->nproc[0], box->rank / box->nproc[0] % box->nproc[1],
-                            box->rank / box->nproc[0] / box->nproc[1]};
-  PetscBool      own     = PETSC_TRUE, has;
+  at[0] = natural % box->size[0];
+  at[1] = natural / box->size[0] % box->size[1];
+  at[2] = natural / box->size[0] / box->size[1];
+}
+
+static void WriteRecord(KCycleSearch *s, PetscInt p, char *to)
+{
+  const KCycleBox *box = s->st->box;
+  PetscScalar      a[KC_MAX_COEFFS];
+  PetscInt         at[3];
+  PetscReal        w[KC_MAX_COEFFS];
+  Head             head;
+
+  KCycleBoxPlace(box, s->node[p].point, at);
+  KCycleSearchCouplings(s, s->node[p].point, w, &head.t);
+  for (int o = 0; o < s->nc; o++) a[o] = KCycleLineCoefficient(KCycleLinesAt(&s->lines, at[1], at[2]), o, at[0]);
+  for (int d = 0; d < 3; d++) at[d] += box->start[d];
+  head.natural = Natural(box, at);
+  head.death   = s->death[KCycleSearchRoot(s->parent, p)];
+  head.jumps   = s->node[p].jumps;
+  memcpy(to, &head, sizeof(head));
+  memcpy(to + sizeof(head), w, s->nc * sizeof(PetscReal));
+  memcpy(to + sizeof(head) + s->nc * sizeof(PetscReal), a, s->nc * sizeof(PetscScalar));
+}
+
+/* Candidates that a process knows, its own ones first */
+typedef struct {
+  PetscInt      n;
+  size_t        size; /* bytes of a record */
+  char         *data;
+  PetscBool    *starts;    /* a group does with this one of its own */
+  PetscMPIInt  *home;      /* the process that has each */
+  PetscInt     *neighbour; /* nodes of neighbours, or 0 */
+  KCycleSearch *search;    /* among them; their nodes are numbered from 1 on */
+} Records;
+
+/* Marks the processes that a point is near to */
+static void MarkNear(const KCycleBox *box, PetscInt natural, PetscBool near[])
+{
+  PetscInt at[3], process[3];
+
+  PlaceIn(box, natural, at);
+  for (process[2] = 0; process[2] < box->nproc[2]; process[2]++) {
+    if (!IsNear(box, 2, at[2], process[2])) continue;
+    for (process[1] = 0; process[1] < box->nproc[1]; process[1]++) {
+      if (!IsNear(box, 1, at[1], process[1])) continue;
+      for (process[0] = 0; process[0] < box->nproc[0]; process[0]++) {
+        if (IsNear(box, 0, at[0], process[0]))
+          near[process[0] + box->nproc[0] * (process[1] + box->nproc[1] * process[2])] = PETSC_TRUE;
+      }
+    }
+  }
+}
+
+/* The processes that records go to: whole groups go where any point of them is near */
+static PetscErrorCode Address(const KCycleBox *box, const Records *r, PetscMPIInt count[], char *next[])
+{
+  const PetscInt nprocs = box->nproc[0] * box->nproc[1] * box->nproc[2];
+  PetscBool     *near;
 
   PetscFunctionBegin;
-  PetscCall(PetscHMapIHas(asked, Natural(box, at), &has));
-  *q = has ? KC_DEAD : KC_UNKNOWN;
-  for (int d = 0; d < 3; d++) {
-    if (at[d] < box->start[d] || at[d] >= box->start[d] + box->n[d]) own = PETSC_FALSE;
-    if (at[d] < 0 || at[d] >= box->size[d] || !IsNear(box, d, at[d], here[d])) *q = KC_DEAD;
+  PetscCall(PetscMalloc1(nprocs, &near));
+  for (PetscInt i = 0, end; i < r->n; i = end) {
+    PetscCall(PetscArrayzero(near, nprocs));
+    for (end = i; end < r->n && (end == i || !r->starts[end]); end++) {
+      Head head;
+
+      memcpy(&head, r->data + (size_t)end * r->size, sizeof(head));
+      MarkNear(box, head.natural, near);
+    }
+    for (PetscMPIInt p = 0; p < nprocs; p++) {
+      const size_t bytes = (size_t)(end - i) * r->size;
+
+      if (!near[p] || p == box->rank) continue;
+      if (next) {
+        memcpy(next[p], r->data + (size_t)i * r->size, bytes);
+        next[p] += bytes;
+      } else count[p] += (PetscMPIInt)(end - i);
+    }
   }
-  if (own) *q = KC_DEAD;
+  PetscCall(PetscFree(near));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Neighbours by their numbers in the grid, then the couplings in order. One that leads to a point that is missing is
-   the death of a group */
-static PetscErrorCode ConnectCandidates(KCycleSearch *s, PetscHMapI asked)
+/* Sends the process's own candidates */
+static PetscErrorCode SendRecords(MPI_Comm comm, const KCycleBox *box, const Records *r, Mail *mail)
 {
-  const KCycleBox *box = s->st->box;
-  const int        nc  = s->nc;
-  PetscHMapI       map;
-  PetscInt         to[3];
+  const PetscInt nprocs = box->nproc[0] * box->nproc[1] * box->nproc[2];
+  PetscMPIInt   *count;
+  size_t         total = 0;
+  char          *data, **next;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)s->nnodes * nc, &s->neighbour));
-  PetscCall(PetscHMapICreate(&map));
-  for (PetscInt p = 0; p < s->nnodes; p++) PetscCall(PetscHMapISet(map, Natural(box, s->node[p].at), p));
-  for (PetscInt p = 0; p < s->nnodes; p++) {
-    for (int o = 0; o < nc; o++) {
-      PetscInt *q = &s->neighbour[(size_t)p * nc + o], rank = s->rank[(size_t)p * nc + o];
+  PetscCall(PetscCalloc1(nprocs, &count));
+  PetscCall(PetscMalloc1(nprocs, &next));
+  PetscCall(Address(box, r, count, NULL));
+  for (PetscInt p = 0; p < nprocs; p++) total += (size_t)count[p] * r->size;
+  PetscCall(PetscMalloc1(total, &data));
+  total = 0;
+  for (PetscInt p = 0; p < nprocs; p++) {
+    next[p] = data + total;
+    total += (size_t)count[p] * r->size;
+  }
+  PetscCall(Address(box, r, count, next));
+  PetscCall(Post(comm, r->size, count, data, mail));
+  PetscCall(PetscFree(data));
+  PetscCall(PetscFree(next));
+  PetscCall(PetscFree(count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-      *q = KC_DEAD;
-      if (s->a[(size_t)p * nc + o] == (PetscScalar)0.0) continue;
-      KCycleSearchBeside(s, s->node[p].at, o, to);
-      for (int d = 0; d < 3; d++) to[d] = box->periodic[d] ? (to[d] + box->size[d]) % box->size[d] : to[d];
-      PetscCall(PetscHMapIGet(map, Natural(box, to), q));
-      if (*q < 0) PetscCall(Missing(box, to, asked, q));
-      if (rank < KC_NEVER && (*q < 0 || o > nc / 2)) PetscCall(KCycleSearchEdge(s, p, *q, rank));
+static PetscErrorCode RecordsCreate(MPI_Comm comm, KCycleSearch *own, Records *r)
+{
+  PetscInt nown  = 0;
+  size_t   total = 0;
+  Mail     mail;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(r, sizeof(*r)));
+  r->size = RecordSize(own->nc);
+  for (PetscInt q = 1; q < own->nnodes; q++) nown += KCycleSearchIsCandidate(own, q);
+  PetscCall(PetscMalloc1(nown * r->size, &r->data));
+  PetscCall(PetscCalloc1(nown, &r->starts));
+  for (PetscInt root = 1; root < own->nnodes; root++) {
+    if (own->parent[root] != root || !KCycleSearchIsCandidate(own, root)) continue;
+    r->starts[r->n] = PETSC_TRUE;
+    for (PetscInt q = root; q >= 0; q = own->node[q].next) WriteRecord(own, q, r->data + (size_t)r->n++ * r->size);
+  }
+  PetscCall(SendRecords(comm, own->st->box, r, &mail));
+  for (PetscMPIInt f = 0; f < mail.n; f++) r->n += mail.count[f];
+  total = (size_t)(r->n - nown) * r->size;
+  PetscCall(PetscRealloc((size_t)r->n * r->size, &r->data));
+  PetscCall(PetscMemcpy(r->data + (size_t)nown * r->size, mail.data, total));
+  PetscCall(PetscMalloc1(r->n, &r->home));
+  r->n = nown;
+  for (PetscInt i = 0; i < nown; i++) r->home[i] = own->st->box->rank;
+  for (PetscMPIInt f = 0; f < mail.n; f++) {
+    for (PetscMPIInt i = 0; i < mail.count[f]; i++) r->home[r->n++] = mail.rank[f];
+  }
+  PetscCall(MailDestroy(&mail));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RecordsDestroy(Records *r)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(r->data));
+  PetscCall(PetscFree(r->starts));
+  PetscCall(PetscFree(r->home));
+  PetscCall(PetscFree(r->neighbour));
+  PetscCall(KCycleSearchDestroy(&r->search));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Nodes of all records, whose points are their numbers in the grid */
+static PetscErrorCode ReadRecords(Records *r, PetscHMapI map)
+{
+  KCycleSearch *s = r->search;
+  PetscReal     w[KC_MAX_COEFFS];
+  Head          head;
+  PetscInt      made;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(r->n + 1, &s->index));
+  s->index[0] = KC_DEAD;
+  for (PetscInt i = 0; i < r->n; i++) {
+    memcpy(&head, r->data + (size_t)i * r->size, sizeof(head));
+    memcpy(w, r->data + (size_t)i * r->size + sizeof(head), s->nc * sizeof(PetscReal));
+    PetscCall(KCycleSearchNode(s, head.natural, head.jumps, head.t, w, &made));
+    s->death[made] = head.death;
+    PetscCall(PetscHMapISet(map, head.natural, made));
+    s->index[made] = made;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Neighbours by their numbers in the grid, and the couplings */
+static PetscErrorCode Connect(Records *r, PetscHMapI map)
+{
+  KCycleSearch      *s     = r->search;
+  const KCycleBox   *box   = s->st->box;
+  const KCycleShape *shape = &s->st->shape;
+  PetscReal          w[KC_MAX_COEFFS];
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1((size_t)(r->n + 1) * s->nc, &r->neighbour));
+  for (PetscInt p = 1; p <= r->n; p++) {
+    PetscInt at[3];
+
+    PlaceIn(box, s->node[p].point, at);
+    memcpy(w, r->data + (size_t)(p - 1) * r->size + sizeof(Head), s->nc * sizeof(PetscReal));
+    for (int o = 0; o < s->nc; o++) {
+      PetscInt  to[3] = {at[0] + shape->dx[o], at[1] + shape->dy[shape->line[o]], at[2] + shape->dz[shape->line[o]]}, q;
+      PetscBool outside = PETSC_FALSE;
+
+      for (int d = 0; d < 3; d++) {
+        if (box->periodic[d]) to[d] = (to[d] + box->size[d]) % box->size[d];
+        if (to[d] < 0 || to[d] >= box->size[d]) outside = PETSC_TRUE;
+      }
+      if (outside) continue;
+      PetscCall(PetscHMapIGet(map, Natural(box, to), &q));
+      r->neighbour[(size_t)p * s->nc + o] = q = PetscMax(q, 0);
+      if (!q || o > s->nc / 2) PetscCall(KCycleSearchEdge(s, p, q, w[o], KCycleRank(w[o])));
     }
   }
-  PetscCall(PetscHMapIDestroy(&map));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The owned point of a number in the grid */
+static PetscInt OwnPoint(const KCycleBox *box, PetscInt natural)
+{
+  PetscInt at[3];
+
+  PlaceIn(box, natural, at);
+  for (int d = 0; d < 3; d++) at[d] -= box->start[d];
+  return KCycleBoxPoint(box, at);
 }
 
 /* Members of a cluster on a process become a part of it there: generation, slot, number of members, members */
@@ -253,76 +353,87 @@ static PetscErrorCode PostLetters(MPI_Comm comm, const KCycleBox *box, const Let
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the residual of a cluster is multiplied with; the lists of groups are used up already, and next marks its
-   members */
-static PetscScalar Inverse(KCycleSearch *s, PetscInt c)
+/* What the residual of a cluster is multiplied with. The lists of groups are used up already: touched marks members */
+static PetscScalar Inverse(const Records *r, PetscInt m, const PetscInt member[])
 {
-  const PetscInt   *first = s->found.member + s->found.first[c], *last = s->found.member + s->found.first[c + 1];
-  KCycleClusterSums sums = {0, 0, 0, 0};
+  KCycleNode       *node = r->search->node;
+  const int         nc   = r->search->nc;
+  KCycleClusterSums sums = {0, 0, 0, 0, 0};
 
-  for (const PetscInt *m = first; m < last; m++) s->next[*m] = c;
-  for (const PetscInt *m = first; m < last; m++) {
-    const PetscScalar *a = s->a + (size_t)*m * s->nc;
+  for (PetscInt i = 0; i < m; i++) node[member[i]].touched = KC_RANKS;
+  for (PetscInt i = 0; i < m; i++) {
+    const char *row = r->data + (size_t)member[i] * r->size - nc * sizeof(PetscScalar);
+    PetscScalar a[KC_MAX_COEFFS];
 
-    sums.t += PetscAbsScalar(a[s->nc / 2]);
-    for (int o = 0; o < s->nc; o++) {
-      const PetscInt q = o == s->nc / 2 ? *m : s->neighbour[(size_t)*m * s->nc + o];
+    memcpy(a, row, nc * sizeof(PetscScalar));
+    sums.t += PetscAbsScalar(a[nc / 2]);
+    for (int o = 0; o < nc; o++) {
+      const PetscInt q = r->neighbour[(size_t)member[i] * nc + o];
 
-      KCycleClusterAdd(&sums, a[s->nc / 2], a[o], (PetscBool)(q >= 0 && s->next[q] == c));
+      if (a[o] != (PetscScalar)0.0)
+        KCycleClusterAdd(&sums, a[nc / 2], a[o], (PetscBool)(q > 0 && node[q].touched == KC_RANKS));
     }
   }
-  for (const PetscInt *m = first; m < last; m++) s->next[*m] = KC_NONE;
+  for (PetscInt i = 0; i < m; i++) node[member[i]].touched = -1;
   return KCycleClusterInverse(&sums);
 }
 
-/* A cluster among candidates, if the process has its first point. home: the process that has each candidate */
-static PetscErrorCode ListShared(KCycleSearch *s, PetscInt c, const PetscMPIInt home[], KCycleClusterList *list,
-                                 Letters *letters)
+/* The members of a cluster on one process become a part of it there */
+static PetscErrorCode ListPart(const Records *r, PetscInt c, PetscMPIInt rank, PetscInt slot, KCycleClusterList *list,
+                               Letters *letters)
 {
-  const KCycleBox         *box    = s->st->box;
+  const KCycleBox         *box    = r->search->st->box;
+  const KCycleClusterList *found  = &r->search->found;
+  const PetscInt          *member = found->member + found->first[c], m = found->first[c + 1] - found->first[c];
+  PetscInt                 count = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < m; i++) count += r->home[member[i] - 1] == rank;
+  if (rank == box->rank)
+    PetscCall(KCycleClusterListAppend(list, count, found->generation[c], slot < 0 ? -1 : rank, slot));
+  else {
+    PetscCall(Write(letters, rank, found->generation[c]));
+    PetscCall(Write(letters, rank, slot));
+    PetscCall(Write(letters, rank, count));
+  }
+  for (PetscInt i = 0; i < m; i++) {
+    const PetscInt point = r->search->node[member[i]].point;
+
+    if (r->home[member[i] - 1] != rank) continue;
+    if (rank == box->rank) list->member[list->nmembers++] = OwnPoint(box, point);
+    else PetscCall(Write(letters, rank, point));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A cluster among candidates, if the process has its first point */
+static PetscErrorCode ListShared(const Records *r, PetscInt c, KCycleClusterList *list, Letters *letters)
+{
+  const KCycleSearch      *s      = r->search;
   const KCycleClusterList *found  = &s->found;
   const PetscInt          *member = found->member + found->first[c], m = found->first[c + 1] - found->first[c];
+  const PetscMPIInt       *home = r->home - 1, here = s->st->box->rank;
   PetscInt                 first = member[0], slot = -1;
 
   PetscFunctionBegin;
   for (PetscInt i = 1; i < m; i++) {
-    if (Natural(box, s->node[member[i]].at) < Natural(box, s->node[first].at)) first = member[i];
+    if (s->node[member[i]].point < s->node[first].point) first = member[i];
   }
-  if (home[first] != box->rank) PetscFunctionReturn(PETSC_SUCCESS);
+  if (home[first] != here) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < m; i++) {
-    if (home[member[i]] != box->rank) slot = list->nslots;
+    if (home[member[i]] != here) slot = list->nslots;
   }
   if (slot >= 0) {
     PetscCall(KCycleGrow(slot + 1, &list->mostslots, sizeof(PetscScalar), &list->inverse));
-    list->inverse[list->nslots++] = Inverse(s, c);
+    list->inverse[list->nslots++] = Inverse(r, m, member);
   }
   list->nclusters++;
   list->npoints += m;
   for (PetscInt i = 0; i < m; i++) { /* each process once */
-    const PetscMPIInt rank  = home[member[i]];
-    PetscInt          count = 0;
+    PetscInt before = 0;
 
-    for (PetscInt j = 0; j < m; j++) {
-      if (home[member[j]] != rank) continue;
-      if (j < i) break;
-      count++;
-    }
-    if (!count) continue;
-    if (rank == box->rank)
-      PetscCall(KCycleClusterListAppend(list, count, found->generation[c], slot < 0 ? -1 : rank, slot));
-    else {
-      PetscCall(Write(letters, rank, found->generation[c]));
-      PetscCall(Write(letters, rank, slot));
-      PetscCall(Write(letters, rank, count));
-    }
-    for (PetscInt j = i; j < m; j++) {
-      const KCycleNode *node  = &s->node[member[j]];
-      PetscInt          at[3] = {node->at[0] - box->start[0], node->at[1] - box->start[1], node->at[2] - box->start[2]};
-
-      if (home[member[j]] != rank) continue;
-      if (rank == box->rank) list->member[list->nmembers++] = KCycleBoxPoint(box, at);
-      else PetscCall(Write(letters, rank, Natural(box, node->at)));
-    }
+    while (home[member[before]] != home[member[i]]) before++;
+    if (before == i) PetscCall(ListPart(r, c, home[member[i]], slot, list, letters));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -339,259 +450,36 @@ static PetscErrorCode SendParts(MPI_Comm comm, const KCycleBox *box, const Lette
   for (PetscMPIInt f = 0; f < mail.n; f++) {
     const PetscInt *end = data + mail.count[f];
 
-    while (data < end) {
-      const PetscInt m = data[2];
-
+    for (PetscInt m = 0; data < end; data += 3 + m) {
+      m = data[2];
       PetscCall(KCycleClusterListAppend(list, m, data[0], mail.rank[f], data[1]));
-      for (PetscInt i = 0; i < m; i++) {
-        const PetscInt p     = data[3 + i],
-                       at[3] = {p % box->size[0] - box->start[0], p / box->size[0] % box->size[1] - box->start[1],
-                                p / box->size[0] / box->size[1] - box->start[2]};
-
-        list->member[list->nmembers++] = KCycleBoxPoint(box, at);
-      }
-      data += 3 + m;
+      for (PetscInt i = 0; i < m; i++) list->member[list->nmembers++] = OwnPoint(box, data[3 + i]);
     }
   }
   PetscCall(MailDestroy(&mail));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void PlaceIn(const KCycleBox *box, PetscInt natural, PetscInt at[])
+/* The clusters among candidates, if this process has their first points. The search among its own points is over */
+PetscErrorCode KCycleSearchCandidates(MPI_Comm comm, KCycleSearch **own, KCycleClusterList *list)
 {
-  at[0] = natural % box->size[0];
-  at[1] = natural / box->size[0] % box->size[1];
-  at[2] = natural / box->size[0] / box->size[1];
-}
-
-/* The member of a group, or a cluster, that comes first in the grid */
-static PetscInt FirstOf(const KCycleSearch *s, PetscInt p, PetscInt q)
-{
-  return Natural(s->st->box, s->node[q].at) < Natural(s->st->box, s->node[p].at) ? q : p;
-}
-
-/* Of each root the first point of its group; and whether a cluster found in it that starts here has most of its weight,
-   see KCycleSearchFills() */
-static void LookAtGroups(KCycleSearch *s, const PetscMPIInt home[], PetscInt first[], PetscBool filled[])
-{
-  const KCycleClusterList *found = &s->found;
-
-  for (PetscInt p = 0; p < s->nnodes; p++) first[p] = p;
-  for (PetscInt p = 0; p < s->nnodes; p++) {
-    const PetscInt root = KCycleSearchRoot(s->parent, p);
-
-    first[root] = FirstOf(s, first[root], p);
-    filled[p]   = PETSC_FALSE;
-  }
-  for (PetscInt c = 0; c < found->n; c++) {
-    PetscInt p = found->member[found->first[c]];
-
-    for (PetscInt i = found->first[c]; i < found->first[c + 1]; i++) p = FirstOf(s, p, found->member[i]);
-    if (home[p] == s->st->box->rank && KCycleSearchFills(s, c)) filled[KCycleSearchRoot(s->parent, p)] = PETSC_TRUE;
-  }
-}
-
-/* Roots of groups to ask for. A process sees to groups whose first point it has, as long as those that they are joined
-   with do not start before, elsewhere: clusters are made by the processes that have their first points. And it sees to
-   those that a cluster of its own has most of the weight of, to the end */
-static PetscErrorCode FindBlamed(KCycleSearch *s, const PetscMPIInt home[], PetscBool blamed[])
-{
-  PetscInt  *first;
-  PetscBool *filled;
+  Letters    letters = {NULL, 0, 0, NULL, 0};
+  Records    r;
+  PetscHMapI map;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(s->nnodes, &first, s->nnodes, &filled));
-  LookAtGroups(s, home, first, filled);
-  for (PetscInt p = 0; p < s->nnodes; p++) {
-    PetscInt root = p, lowest = first[p];
-
-    if (s->parent[p] != p) continue;
-    while (s->blame[root] != KC_NONE && (filled[p] || home[lowest] == s->st->box->rank)) {
-      if (s->blame[root] == root) {
-        blamed[root] = PETSC_TRUE;
-        break;
-      }
-      root   = s->blame[root];
-      lowest = FirstOf(s, lowest, first[root]);
-    }
-  }
-  PetscCall(PetscFree2(first, filled));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Letters with the points that such groups are coupled to before they die among the points of their own processes */
-static PetscErrorCode WriteQuestions(KCycleSearch *s, Records *r, PetscHMapI asked, Letters *letters)
-{
-  const KCycleBox *box = s->st->box;
-  PetscBool       *blamed;
-
-  PetscFunctionBegin;
-  PetscCall(PetscCalloc1(s->nnodes, &blamed));
-  PetscCall(FindBlamed(s, r->home, blamed));
-  for (PetscInt p = 0; p < s->nnodes; p++) {
-    PetscInt head[5];
-
-    if (!blamed[KCycleSearchRoot(s->parent, p)]) continue;
-    memcpy(head, RecordAt(r, p), sizeof(head));
-    for (int o = 0; o < s->nc; o++) {
-      PetscInt  to[3], inside[3], n[3];
-      PetscBool isnew;
-
-      if (s->neighbour[(size_t)p * s->nc + o] != KC_UNKNOWN || s->rank[(size_t)p * s->nc + o] >= head[3]) continue;
-      KCycleSearchBeside(s, s->node[p].at, o, to);
-      for (int d = 0; d < 3; d++) to[d] = box->periodic[d] ? (to[d] + box->size[d]) % box->size[d] : to[d];
-      PetscCall(PetscHMapIQuerySet(asked, Natural(box, to), 1, &isnew));
-      if (isnew) PetscCall(Write(letters, KCycleBoxOwner(box, to, inside, n), Natural(box, to)));
-    }
-  }
-  PetscCall(PetscFree(blamed));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The groups of this process's points that others ask for, if they are candidates, each once. First records are
-   counted, then written behind each other: next[r] is where the next one for process r goes. got: of roots, who has got
-   the group last */
-static void WriteAnswers(KCycleSearch *own, const Mail *questions, PetscMPIInt got[], PetscMPIInt count[], char *next[])
-{
-  const KCycleBox *box    = own->st->box;
-  const PetscInt  *number = (const PetscInt *)questions->data;
-
-  for (PetscInt q = 0; q < own->nnodes; q++) got[q] = -1;
-  for (PetscMPIInt f = 0; f < questions->n; f++) {
-    const PetscMPIInt to = questions->rank[f];
-
-    for (PetscMPIInt i = 0; i < questions->count[f]; i++) {
-      PetscInt at[3], q;
-
-      PlaceIn(box, *number++, at);
-      for (int d = 0; d < 3; d++) at[d] -= box->start[d];
-      q = own->index[KCycleSearchNumber(own, at)];
-      if (q < 0 || !KCycleSearchIsCandidate(own, q)) continue;
-      q = KCycleSearchRoot(own->parent, q);
-      if (got[q] == to) continue;
-      got[q] = to;
-      for (; q >= 0; q = own->next[q]) {
-        if (!next) {
-          count[to]++;
-          continue;
-        }
-        WriteRecord(own, q, next[to]);
-        next[to] += RecordSize(own->nc);
-      }
-    }
-  }
-}
-
-static PetscErrorCode Answer(MPI_Comm comm, KCycleSearch *own, const Mail *questions, Mail *answers)
-{
-  const PetscInt nprocs = own->st->box->nproc[0] * own->st->box->nproc[1] * own->st->box->nproc[2];
-  PetscMPIInt   *count, *got;
-  size_t         total = 0;
-  char          *data, **next;
-
-  PetscFunctionBegin;
-  PetscCall(PetscCalloc1(nprocs, &count));
-  PetscCall(PetscMalloc1(nprocs, &next));
-  PetscCall(PetscMalloc1(own->nnodes, &got));
-  WriteAnswers(own, questions, got, count, NULL);
-  for (PetscInt r = 0; r < nprocs; r++) total += (size_t)count[r] * RecordSize(own->nc);
-  PetscCall(PetscMalloc1(total, &data));
-  total = 0;
-  for (PetscInt r = 0; r < nprocs; r++) {
-    next[r] = data + total;
-    total += (size_t)count[r] * RecordSize(own->nc);
-  }
-  WriteAnswers(own, questions, got, count, next);
-  PetscCall(Post(comm, RecordSize(own->nc), count, data, answers));
-  PetscCall(PetscFree(data));
-  PetscCall(PetscFree(got));
-  PetscCall(PetscFree(next));
-  PetscCall(PetscFree(count));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TakeAnswers(const Mail *answers, Records *r)
-{
-  const char *data = answers->data;
-
-  PetscFunctionBegin;
-  for (PetscMPIInt f = 0; f < answers->n; f++) {
-    const PetscInt n     = r->n + answers->count[f];
-    const size_t   begin = (size_t)(r->n - r->nown) * r->size, bytes = (size_t)answers->count[f] * r->size;
-
-    PetscCall(KCycleGrow(n - r->nown, &r->most, r->size, &r->data));
-    PetscCall(KCycleGrow(n, &r->mosthome, sizeof(PetscMPIInt), &r->home));
-    PetscCall(PetscMemcpy(r->data + begin, data, bytes));
-    while (r->n < n) r->home[r->n++] = answers->rank[f];
-    data += bytes;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Asks other processes for what is missing; false if no process misses anything */
-static PetscErrorCode Ask(MPI_Comm comm, KCycleSearch *s, PetscHMapI asked, Records *r, PetscBool *more)
-{
-  Letters letters = {NULL, 0, 0, NULL, 0};
-  Mail    questions, answers;
-  int     here, any;
-
-  PetscFunctionBegin;
-  PetscCall(WriteQuestions(s, r, asked, &letters));
-  here = letters.length > 0;
-  PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
-  *more = (PetscBool)any;
-  if (any) {
-    PetscCall(PostLetters(comm, s->st->box, &letters, &questions));
-    PetscCall(Answer(comm, r->search, &questions, &answers));
-    PetscCall(MailDestroy(&questions));
-    PetscCall(TakeAnswers(&answers, r));
-    PetscCall(MailDestroy(&answers));
-  }
-  PetscCall(PetscFree(letters.data));
-  PetscCall(PetscFree(letters.rank));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The search among the candidates that this process knows, until it misses none */
-static PetscErrorCode SearchKnown(MPI_Comm comm, Records *r, KCycleSearch **search)
-{
-  const KCycleSearch *own  = r->search;
-  PetscBool           more = PETSC_TRUE;
-  PetscHMapI          asked;
-  KCycleSearch       *s = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(PetscHMapICreate(&asked));
-  while (more) {
-    if (s) PetscCall(KCycleSearchDestroy(&s));
-    PetscCall(KCycleSearchCreate(own->st, own->along, own->singular, &s));
-    s->most = own->most;
-    for (PetscInt i = 0; i < r->n; i++) PetscCall(ReadRecord(s, RecordAt(r, i)));
-    PetscCall(ConnectCandidates(s, asked));
-    PetscCall(KCycleSearchRun(s));
-    PetscCall(Ask(comm, s, asked, r, &more));
-  }
-  PetscCall(PetscHMapIDestroy(&asked));
-  *search = s;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The clusters among candidates, if this process has their first points */
-PetscErrorCode KCycleSearchCandidates(MPI_Comm comm, KCycleSearch *own, KCycleClusterList *list)
-{
-  KCycleSearch *s;
-  Letters       letters = {NULL, 0, 0, NULL, 0};
-  Records       r;
-
-  PetscFunctionBegin;
-  PetscCall(RecordsCreate(own, &r));
-  PetscCall(SearchKnown(comm, &r, &s));
-  for (PetscInt q = 0; q < s->nnodes; q++) s->next[q] = KC_NONE;
-  for (PetscInt c = 0; c < s->found.n; c++) PetscCall(ListShared(s, c, r.home, list, &letters));
-  PetscCall(SendParts(comm, s->st->box, &letters, list));
+  PetscCall(RecordsCreate(comm, *own, &r));
+  PetscCall(KCycleSearchCreate((*own)->st, (*own)->along, (*own)->singular, (*own)->most, &r.search));
+  PetscCall(KCycleSearchDestroy(own));
+  PetscCall(PetscHMapICreate(&map));
+  PetscCall(ReadRecords(&r, map));
+  PetscCall(Connect(&r, map));
+  PetscCall(PetscHMapIDestroy(&map));
+  PetscCall(KCycleSearchRun(r.search));
+  for (PetscInt c = 0; c < r.search->found.n; c++) PetscCall(ListShared(&r, c, list, &letters));
+  PetscCall(SendParts(comm, r.search->st->box, &letters, list));
   PetscCall(PetscFree(letters.data));
   PetscCall(PetscFree(letters.rank));
   PetscCall(RecordsDestroy(&r));
-  PetscCall(KCycleSearchDestroy(&s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -99,7 +99,7 @@ static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], Petsc
   const PetscInt    r = maker->n++, begin = maker->start[r], npoints = maker->lines.st->box->npoints;
   const size_t      needed = (size_t)begin + (size_t)m * maker->lines.st->shape.ncoeffs;
   PetscInt          end    = begin;
-  KCycleClusterSums sums   = {0, 0, 0, 0};
+  KCycleClusterSums sums   = {0, 0, 0, 0, 0};
 
   PetscFunctionBegin;
   if (needed > maker->most) {

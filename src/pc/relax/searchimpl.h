@@ -5,52 +5,45 @@
 
 #include <petsckcycle/private/relaximpl.h>
 
-#define KC_CLUSTER_STRONG 1e-5  /* couplings weaker than this part of both diagonals join nobody */
+#define KC_CLUSTER_STRONG 1e-5  /* jumps of couplings weaker than this part of the diagonal start no search */
 #define KC_CLUSTER_SHIFT  1.083 /* limits of ranks are no round numbers, which regular grids would meet to rounding */
 
 #define KC_RANKS   4300
-#define KC_NEVER   KC_RANKS /* rank of what joins nobody, and of the death of the living */
-#define KC_NONE    -1       /* what else stands where a node may: nobody yet */
-#define KC_OUTSIDE -3       /* points of other processes, or beyond the grid */
-#define KC_DEAD    -4       /* dead without a node */
-#define KC_UNKNOWN -5       /* of candidates: a point of another process that has not been asked for */
+#define KC_NEVER   (KC_RANKS + 1) /* rank of what joins nobody, and of the death of the living */
+#define KC_NOBODY  0              /* what else stands where a node may: nobody yet, */
+#define KC_DEAD    -1             /* the dead without a node, */
+#define KC_START   -2             /* nobody yet, and the search starts there, */
+#define KC_ROUGH   -3             /* because couplings jump */
+#define KC_OUTSIDE -1             /* no point of this process */
+
+#define KC_SEED(q) (-2 - (q)) /* from a neighbour or none to what stands for it, and back */
 
 /* A point and, if it is the root of its group, the group */
 typedef struct {
-  PetscReal t, d;            /* sum of the diagonals, sum of all entries between members */
-  PetscInt  at[3];           /* place, from the first point of the process, or of the grid */
-  PetscInt  point;           /* number of the place, see KCycleSearch */
-  PetscInt  tail, size;      /* last member, number of them */
-  PetscInt  largest, inside; /* of the clusters found in it: size of the largest, number of generations */
-  PetscReal tight;           /* d / t of the largest */
-  PetscInt  cut;             /* rank of its strongest coupling across a cut */
-  PetscBool jumps, rough;    /* couplings of the point, or of a member of its group, jump */
+  PetscReal t, d;            /* sum of the diagonals, of all entries between members whose turn has come */
+  PetscReal tight;           /* d / t of the largest cluster in it, */
+  PetscInt  largest, inside; /* its size, the number of generations */
+  PetscInt  next, tail;      /* another member, the last one */
+  PetscInt  size;
+  PetscInt  point;        /* number of the point */
+  PetscInt  cut;          /* rank of its strongest coupling across a cut */
+  PetscInt  touched;      /* rank at which it was looked at last */
+  PetscBool jumps, rough; /* couplings of the point, or of a member of its group, jump */
 } KCycleNode;
 
-/* A coupling: the node that it leads from, the number of the place that it leads to (of candidates: the node) */
+/* A coupling: the node that it leads from, the point that it leads to. Or a point that the search starts from
+   if the neighbour by its strongest coupling, which from stands for then, is not dead */
 typedef struct {
-  PetscInt from, to;
+  PetscReal w;
+  PetscInt  from, to;
 } KCycleEdge;
 
-/* Couplings of one rank, and the next such chunk; this many, so that a chunk is a few cache lines */
-#define KC_EDGES_OF_CHUNK 23
+/* Couplings of one rank, and the next such chunk */
+#define KC_EDGES_OF_CHUNK 31
 typedef struct {
-  PetscInt   count, below;
   KCycleEdge edge[KC_EDGES_OF_CHUNK];
+  PetscInt   count, below;
 } KCycleChunk;
-
-#define KC_WORD 64 /* bits of a word */
-
-/* Strings of bits, one for each point; behind each line lies a zero, behind each plane a line of them, and enough of
-   them around all */
-typedef struct {
-  PetscInt  width[2]; /* bits from a line to the next, from a plane to the next */
-  PetscInt  first;    /* bit of the first point, the first one of a word */
-  PetscInt  nbits;    /* from there to the last point */
-  PetscInt  total;    /* words, of which one is spare */
-  uint64_t *rough;    /* couplings jump */
-  uint64_t *dead;     /* no cluster can have the point, nor what joins it */
-} KCycleSieve;
 
 typedef struct {
   const KCycleStencil *st;
@@ -59,34 +52,22 @@ typedef struct {
   PetscReal            singular; /* sums of the matrix below this part of those of the diagonals are rounding */
   PetscBool            along[3]; /* the smoother solves lines along this direction */
   PetscBool            lined;    /* along any */
-  PetscReal           *across;   /* where it does, of a node for each direction: sum of the diagonals, less couplings
-                                    along that direction */
-  PetscInt             nnodes, maxnodes, nchunks, maxchunks, ntouched, maxtouched;
-  KCycleNode          *node;
-  PetscInt            *parent; /* towards the root of a group, which is its own */
-  PetscInt            *next;   /* member of the same group */
-  unsigned short      *death;  /* of roots: rank at which the group died */
-  PetscScalar         *a;      /* coefficients, point by point */
-  unsigned short      *rank;   /* of couplings, point by point */
-  KCycleChunk         *chunk;
-  PetscInt             unused;         /* first chunk that is free again */
-  PetscInt             head[KC_RANKS]; /* chunk of each rank */
-  PetscInt             now;            /* rank that is worked on, */
-  PetscReal            weakest;        /* and its weakest coupling */
-  PetscInt            *touched;        /* points joined at this rank */
-  KCycleClusterList    found;          /* members are nodes */
-  /* the process's own points */
-  PetscInt             npoints, width[2];    /* the owned box with a layer around: points; of a line and of a plane */
-  PetscInt             delta[KC_MAX_COEFFS]; /* what a coefficient adds to the number of a point in it */
-  /* node of each point in it, also where the grid wraps around; or what KC_NONE and the others say */
-  PetscInt            *index;
-  PetscScalar         *row[KC_MAX_COEFFS]; /* coefficients of points in the halo */
-  KCycleLines          lines;
-  KCycleSieve          sieve;
-  /* candidates */
-  PetscInt            *neighbour; /* nodes of neighbours, point by point; KC_DEAD: nobody; KC_UNKNOWN */
-  PetscInt *blame; /* of roots: whose fault their death is if that is for want of a point: the root of a group, itself
-                      where a coupling leads to the point; else KC_NONE */
+  PetscReal           *across;   /* where it does, of a node for each direction: t less couplings along it */
+  PetscInt     nnodes, maxnodes, maxparent, maxdeath, maxacross, nchunks, maxchunks, ntouched, maxtouched, maxweight;
+  KCycleNode  *node;   /* from 1 on */
+  PetscInt    *parent; /* towards the root of a group, which is its own */
+  PetscInt    *death;  /* of roots: rank at which the group dies, as far as that is known */
+  KCycleChunk *chunk;
+  PetscInt     unused;                    /* first chunk that is free again */
+  PetscInt     head[KC_RANKS];            /* chunk of each rank */
+  PetscInt     now;                       /* rank that is worked on */
+  PetscInt    *touched;                   /* groups that have changed at this rank */
+  PetscInt    *index;                     /* of each point its node, or what KC_NOBODY and the others say */
+  KCycleClusterList found;                /* members are nodes */
+  PetscReal        *weight;               /* of found clusters: t */
+  PetscInt          delta[KC_MAX_COEFFS]; /* what a coefficient adds to the number of a point */
+  PetscScalar      *row[KC_MAX_COEFFS];   /* coefficients of points in the halo, or NULL */
+  KCycleLines       lines;
 } KCycleSearch;
 
 /* search.c */
@@ -94,122 +75,73 @@ PETSC_INTERN PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t s
 PETSC_INTERN PetscErrorCode KCycleClusterListAppend(KCycleClusterList *, PetscInt m, PetscInt generation,
                                                     PetscMPIInt owner, PetscInt slot);
 PETSC_INTERN PetscErrorCode KCycleSearchCreate(const KCycleStencil *, const PetscBool along[], PetscReal singular,
-                                               KCycleSearch **);
-PETSC_INTERN void           KCycleSearchWeigh(KCycleSearch *, PetscInt p);
+                                               PetscInt most, KCycleSearch **);
 PETSC_INTERN PetscErrorCode KCycleSearchDestroy(KCycleSearch **);
-PETSC_INTERN PetscErrorCode KCycleSearchNode(KCycleSearch *, const PetscInt at[], PetscBool rough, PetscInt *made);
-PETSC_INTERN PetscErrorCode KCycleSearchEdge(KCycleSearch *, PetscInt from, PetscInt to, PetscInt rank);
-PETSC_INTERN PetscBool      KCycleSearchFills(KCycleSearch *, PetscInt c);
+PETSC_INTERN PetscErrorCode KCycleSearchNode(KCycleSearch *, PetscInt point, PetscBool jumps, PetscReal t,
+                                             const PetscReal w[], PetscInt *made);
+PETSC_INTERN PetscErrorCode KCycleSearchEdge(KCycleSearch *, PetscInt from, PetscInt to, PetscReal w, PetscInt rank);
+PETSC_INTERN void           KCycleSearchCouplings(KCycleSearch *, PetscInt p, PetscReal w[], PetscReal *t);
 PETSC_INTERN PetscErrorCode KCycleSearchRun(KCycleSearch *);
 
 /* sift.c */
-PETSC_INTERN PetscErrorCode KCycleSift(KCycleSearch *, const KCycleSeeds *);
+PETSC_INTERN PetscErrorCode KCycleSift(KCycleSearch *, const KCycleSeeds *, PetscBool *any);
 
 /* candidates.c */
-PETSC_INTERN PetscErrorCode KCycleSearchCandidates(MPI_Comm, KCycleSearch *own, KCycleClusterList *);
+PETSC_INTERN PetscErrorCode KCycleSearchCandidates(MPI_Comm, KCycleSearch **own, KCycleClusterList *);
 
-/* Ranks are half powers of two: the exponent of a number, and whether the rest reaches the square root of two */
-#define KC_RANK_EXPONENT UINT64_C(0x7ff0000000000000)
-#define KC_RANK_REST     UINT64_C(0x000fffffffffffff)
-#define KC_RANK_HALF     UINT64_C(0x0006a09e667f3bcd)
-
-/* The rank of a coupling, which is minus the off-diagonal entry if the diagonal is positive. Strong couplings have
-   low ranks */
-KC_POINT PetscInt KCycleRank(PetscReal coupling)
+/* Ranks are half powers of two: the exponent of a number, and whether the rest reaches the square root of two. Strong
+   couplings have low ranks */
+static inline PetscInt KCycleRank(PetscReal coupling)
 {
-  const double w = KC_CLUSTER_SHIFT * (double)coupling;
-  uint64_t     bits;
+  const double   w    = KC_CLUSTER_SHIFT * (double)coupling;
+  const uint64_t rest = UINT64_C(0x000fffffffffffff), half = UINT64_C(0x0006a09e667f3bcd);
+  uint64_t       bits;
 
+  if (!(w > 0)) return KC_NEVER;
   memcpy(&bits, &w, sizeof(bits));
-  return PetscMax(4093 - 2 * (PetscInt)(bits >> 52) - ((bits & KC_RANK_REST) >= KC_RANK_HALF), 0);
+  return PetscMax(4093 - 2 * (PetscInt)(bits >> 52) - ((bits & rest) >= half), 0);
 }
 
-/* The smallest number of the same rank, both already shifted */
-KC_POINT double KCycleRankFloor(double w)
-{
-  uint64_t bits;
-
-  memcpy(&bits, &w, sizeof(bits));
-  bits = (bits & KC_RANK_REST) >= KC_RANK_HALF ? (bits & KC_RANK_EXPONENT) | KC_RANK_HALF : bits & KC_RANK_EXPONENT;
-  memcpy(&w, &bits, sizeof(w));
-  return w;
-}
-
-/* The bit of the first point of a line */
-static inline PetscInt KCycleSieveLine(const KCycleSieve *sieve, PetscInt j, PetscInt k)
-{
-  return sieve->first + sieve->width[0] * j + sieve->width[1] * k;
-}
-
-/* At most 64 bits from one on */
-static inline uint64_t KCycleSieveBits(const uint64_t *x, PetscInt at, PetscInt n)
-{
-  const int      skip = (int)(at & (KC_WORD - 1));
-  const uint64_t bits = x[at / KC_WORD] >> skip | x[at / KC_WORD + 1] << 1 << (KC_WORD - 1 - skip);
-
-  return n < KC_WORD ? bits & ((UINT64_C(1) << n) - 1) : bits;
-}
-
-/* Sets bits of a word from one on */
-static inline void KCycleSieveSet(uint64_t *x, PetscInt at, uint64_t bits)
-{
-  const int skip = (int)(at & (KC_WORD - 1));
-
-  x[at / KC_WORD] |= bits << skip;
-  x[at / KC_WORD + 1] |= bits >> 1 >> (KC_WORD - 1 - skip);
-}
-
-static inline void KCycleSieveClear(uint64_t *x, PetscInt at, uint64_t bits)
-{
-  const int skip = (int)(at & (KC_WORD - 1));
-
-  x[at / KC_WORD] &= ~(bits << skip);
-  x[at / KC_WORD + 1] &= ~(bits >> 1 >> (KC_WORD - 1 - skip));
-}
-
-/* Are there living points whose couplings jump? */
-static inline PetscBool KCycleSieveHasRough(const KCycleSieve *sieve)
-{
-  uint64_t any = 0;
-
-  for (PetscInt w = 0; w < sieve->total; w++) any |= sieve->rough[w] & ~sieve->dead[w];
-  return (PetscBool)(any != 0);
-}
-
-/* The root of a point's group; paths become shorter on the way */
+/* The root of a node's group; paths become shorter on the way */
 static inline PetscInt KCycleSearchRoot(PetscInt *parent, PetscInt p)
 {
   while (parent[p] != p) p = parent[p] = parent[parent[p]];
   return p;
 }
 
-/* The place beside a point where a coefficient leads */
-static inline void KCycleSearchBeside(const KCycleSearch *s, const PetscInt at[], int o, PetscInt to[])
-{
-  const KCycleShape *shape = &s->st->shape;
-
-  to[0] = at[0] + shape->dx[o];
-  to[1] = at[1] + shape->dy[shape->line[o]];
-  to[2] = at[2] + shape->dz[shape->line[o]];
-}
-
-/* The number of a place in the owned box or the layer around it */
-static inline PetscInt KCycleSearchNumber(const KCycleSearch *s, const PetscInt at[])
-{
-  const PetscInt *reach = s->st->box->reach;
-
-  return at[0] + reach[0] + s->width[0] * (at[1] + reach[1]) + s->width[1] * (at[2] + reach[2]);
-}
-
-/* Can the group of a point reach across a cut while it lives? */
+/* Can the group of a node reach across a cut while it lives? */
 static inline PetscBool KCycleSearchIsCandidate(KCycleSearch *s, PetscInt p)
 {
   const PetscInt root = KCycleSearchRoot(s->parent, p);
 
-  return (PetscBool)(s->node[root].cut < (PetscInt)s->death[root]);
+  return (PetscBool)(s->node[root].cut < s->death[root]);
+}
+
+static inline void KCycleBoxPlace(const KCycleBox *box, PetscInt p, PetscInt at[])
+{
+  at[0] = p % box->n[0];
+  at[1] = p / box->n[0] % box->n[1];
+  at[2] = p / box->n[0] / box->n[1];
 }
 
 static inline PetscInt KCycleBoxPoint(const KCycleBox *box, const PetscInt at[])
 {
   return at[0] + box->n[0] * (at[1] + box->n[1] * at[2]);
+}
+
+/* The point that a coefficient leads to, also where the grid wraps around within the process */
+static inline PetscInt KCycleSearchNeighbour(const KCycleSearch *s, const PetscInt at[], PetscInt p, int o)
+{
+  const KCycleShape *shape = &s->st->shape;
+  const KCycleBox   *box   = s->st->box;
+  PetscInt  to[3]  = {at[0] + shape->dx[o], at[1] + shape->dy[shape->line[o]], at[2] + shape->dz[shape->line[o]]};
+  PetscBool inside = PETSC_TRUE;
+
+  for (int d = 0; d < 3; d++) {
+    if (to[d] >= 0 && to[d] < box->n[d]) continue;
+    if (!box->periodic[d] || box->nproc[d] > 1) return KC_OUTSIDE;
+    to[d]  = (to[d] + box->n[d]) % box->n[d];
+    inside = PETSC_FALSE;
+  }
+  return inside ? p + s->delta[o] : KCycleBoxPoint(box, to);
 }
