@@ -155,9 +155,7 @@ static inline Place PlaceOf(KCycleSearch *s, PetscInt p)
   c.p      = p;
   c.l      = KCycleLinesAt(&s->lines, c.at[1], c.at[2]);
   c.sign   = PetscRealPart(KCycleLineCoefficient(c.l, s->nc / 2, c.at[0])) < 0 ? 1 : -1;
-  c.inside = PETSC_TRUE;
-  for (int d = 0; d < 3; d++)
-    c.inside = (PetscBool)(c.inside & (c.at[d] >= box->reach[d]) & (c.at[d] < box->n[d] - box->reach[d]));
+  c.inside = KCycleBoxIsInside(box, c.at);
   return c;
 }
 
@@ -166,7 +164,8 @@ static inline PetscReal DiagonalOf(const KCycleSearch *s, const Place *c)
   return PetscAbsReal(PetscRealPart(KCycleLineCoefficient(c->l, s->nc / 2, c->at[0])));
 }
 
-/* The coupling by a coefficient, minus the entry, made symmetric; q: the point that it leads to */
+/* The coupling by a coefficient, minus the entry, made symmetric; q: the point that it leads to. That half of the
+   coefficients is kept says nothing of couplings with rows of neighbours, or across a periodic end */
 static inline PetscReal Coupling(KCycleSearch *s, const Place *c, int o, PetscInt *q)
 {
   const PetscReal w = c->sign * PetscRealPart(c->inside ? KCycleLineArray(c->l, o)[c->at[0]]
@@ -176,7 +175,7 @@ static inline PetscReal Coupling(KCycleSearch *s, const Place *c, int o, PetscIn
   if (w == 0 || o == s->nc / 2) return 0;
   *q = c->inside ? c->p + s->delta[o] : KCycleSearchNeighbour(s, c->at, c->p, o);
   if (*q == c->p) return 0;
-  return s->st->half ? w : (w + c->sign * Opposite(s, c->at, *q, o)) / 2;
+  return s->st->half && c->inside ? w : (w + c->sign * Opposite(s, c->at, *q, o)) / 2;
 }
 
 /* The couplings of a point, 0 where they are negative; t becomes the diagonal with what these lack */
@@ -493,7 +492,7 @@ PetscErrorCode KCycleSearchDestroy(KCycleSearch **search)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The coefficients of the points around the owned box */
+/* Collective. The coefficients of the points around the owned box. Only what lies at its faces is sent */
 static PetscErrorCode FillHaloRows(KCycleSearch *s)
 {
   const KCycleBox *box = s->st->box;
@@ -503,9 +502,11 @@ static PetscErrorCode FillHaloRows(KCycleSearch *s)
   PetscCall(PetscMalloc1(box->npoints, &x));
   for (int o = 0; o < s->nc; o++) {
     for (PetscInt line = 0; line < box->nlines; line++) {
-      const KCycleLine *l = KCycleLinesAt(&s->lines, line % box->n[1], line / box->n[1]);
+      const PetscInt    j = line % box->n[1], k = line / box->n[1];
+      const PetscInt    step = KCycleBoxLineIsSeen(box, j, k) ? 1 : PetscMax(box->n[0] - 1, 1);
+      const KCycleLine *l    = KCycleLinesAt(&s->lines, j, k);
 
-      for (PetscInt i = 0; i < box->n[0]; i++) x[line * box->n[0] + i] = KCycleLineCoefficient(l, o, i);
+      for (PetscInt i = 0; i < box->n[0]; i += step) x[line * box->n[0] + i] = KCycleLineCoefficient(l, o, i);
     }
     PetscCall(KCycleBoxHaloCreate(box, &s->row[o]));
     PetscCall(KCycleBoxExchange(box, (PetscBool)(s->st->shape.box != 0), x, s->row[o]));
@@ -550,7 +551,7 @@ PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSmoother *smoother, const
   PetscCall(MatStencilScan(A, &scan));
   if (scan->sums <= KC_CLUSTER_CLOSED) most = PetscMin(most, A->rmap->N / 2);
   PetscCall(KCycleSearchCreate(st, smoother->along, seeds->singular, most, &s));
-  if (nprocs > 1 && !st->half) PetscCall(FillHaloRows(s));
+  if (nprocs > 1) PetscCall(FillHaloRows(s)); /* one process may keep half of its coefficients, another one all */
   PetscCall(KCycleSift(s, seeds, &rough));
   here = (int)rough;
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));

@@ -129,6 +129,16 @@ static inline PetscInt KCycleBoxPoint(const KCycleBox *box, const PetscInt at[])
   return at[0] + box->n[0] * (at[1] + box->n[1] * at[2]);
 }
 
+/* Are all neighbours of a point in the box, too, and no grid wraps around before them? */
+static inline PetscBool KCycleBoxIsInside(const KCycleBox *box, const PetscInt at[])
+{
+  PetscBool inside = PETSC_TRUE;
+
+  for (int d = 0; d < 3; d++)
+    inside = (PetscBool)(inside & (at[d] >= box->reach[d]) & (at[d] < box->n[d] - box->reach[d]));
+  return inside;
+}
+
 /* The point that a coefficient leads to, also where the grid wraps around within the process */
 static inline PetscInt KCycleSearchNeighbour(const KCycleSearch *s, const PetscInt at[], PetscInt p, int o)
 {

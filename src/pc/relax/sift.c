@@ -72,6 +72,19 @@ static PetscBool IsSeen(KCycleSearch *s, const KCycleSeeds *seeds, const PetscIn
   return PETSC_FALSE;
 }
 
+/* The strongest coupling of a point, and its coefficient, where that is not told by the point's own row */
+static PetscReal Strongest(KCycleSearch *s, PetscInt p, int *which)
+{
+  PetscReal w[KC_MAX_COEFFS], t;
+
+  KCycleSearchCouplings(s, p, w, &t);
+  *which = 0;
+  for (int o = 1; o < s->nc; o++) {
+    if (w[o] > w[*which]) *which = o;
+  }
+  return w[*which];
+}
+
 /* A point is looked at when the turn of its strongest coupling comes, or at once where the row of a neighbour may have
    a stronger one */
 static PetscErrorCode Plant(KCycleSearch *s, const KCycleSeeds *seeds, const PetscInt at[], PetscBool jumps,
@@ -87,6 +100,7 @@ static PetscErrorCode Plant(KCycleSearch *s, const KCycleSeeds *seeds, const Pet
   else if (AtCut(box, 0, at[0]) || AtCut(box, 1, at[1]) || AtCut(box, 2, at[2])) s->index[p] = KC_START;
   else PetscFunctionReturn(PETSC_SUCCESS);
   if (s->st->half) {
+    if (!KCycleBoxIsInside(box, at)) strongest = Strongest(s, p, &which);
     q    = KCycleSearchNeighbour(s, at, p, which);
     rank = KCycleRank(strongest);
   }
