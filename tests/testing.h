@@ -197,6 +197,7 @@ static inline PetscErrorCode MakeKSP(Mat A, KSPType type, PCType pctype, KSP *ks
   PC own;
 
   PetscFunctionBeginUser;
+  if (pc) *pc = NULL; /* compilers warn of it otherwise */
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), ksp));
   if (type) PetscCall(KSPSetType(*ksp, type));
   PetscCall(KSPSetOperators(*ksp, A, A));
