@@ -4,7 +4,9 @@ static char help[] = "Coefficients that jump: clusters of strongly coupled point
   -dim <2>                                      dimensions\n\
   -n <48>                                       points in each direction\n\
   -show                                         solve, reactions: the numbers of iterations\n\
-  -cycles <true>                                processes: cycles, not only sweeps\n\n";
+  -cycles <true>                                processes: cycles, not only sweeps\n\
+  -cut <0>                                      relative excess of couplings across the middle of x, before it\n\
+  -rounding <0>                                 relative error of some couplings beyond the middle of x\n\n";
 
 #include "testing.h"
 #include <stdint.h>
@@ -38,6 +40,8 @@ typedef struct {
   Field     reactive;
   PetscBool holes; /* balls with walls that nothing flows through, their points coupled to nobody */
   PetscInt  layer; /* of the plate */
+  PetscReal cut;      /* relative excess of couplings across the middle of x, in rows before it */
+  PetscReal rounding; /* relative error of couplings backward in x, in rows beyond the middle */
 } Problem;
 
 /* Between 0 and 1, at random: points are independent of their neighbours (the generator is splitmix64) */
@@ -114,6 +118,8 @@ static PetscErrorCode SetRow(const Problem *p, const PetscInt at[], Mat A)
     if (!outside && p->holes && IsIn(p, FIELD_BALLS, place)) continue;
     other = outside ? me : Coefficient(p, place);
     c     = 2 * me * other / (me + other);
+    if (o == 1 && to[0] == p->n[0] / 2) c *= 1 + p->cut;
+    if (o == 0 && to[0] >= p->n[0] / 2) c *= 1 + p->rounding;
     value[0] += c;
     if (outside || IsStored(p, at) || IsStored(p, to)) continue;
     col[m]     = (MatStencil){to[2], to[1], to[0], 0};
@@ -739,6 +745,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &p.n[0], NULL));
   p.n[1] = p.n[2] = p.n[0];
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cycles", &cycles, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-cut", &p.cut, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-rounding", &p.rounding, NULL));
   for (int e = BOUNDARY_STORED; e <= BOUNDARY_PERIODIC && test == 0; e++)
     PetscCall(TestSolve(&p, (Boundary)e, Given("-show")));
   for (int e = BOUNDARY_STORED; e <= BOUNDARY_PERIODIC && test == 9; e++)
@@ -899,5 +907,11 @@ int main(int argc, char **argv)
       suffix: processes_thin
       nsize: 8
       args: -dim {{2 3}} -n 12 -da_processors_x 8 -cycles 0
+
+    # each process has a symmetric part, or one of them up to rounding, yet all of them exchange what lies across cuts
+    test:
+      suffix: processes_half
+      nsize: {{2 4}}
+      args: -dim {{2 3}} -n 12 -cycles 0 -cut {{0 1}} -rounding {{0 1e-15}}
 
 TEST*/

@@ -164,8 +164,7 @@ static inline PetscReal DiagonalOf(const KCycleSearch *s, const Place *c)
   return PetscAbsReal(PetscRealPart(KCycleLineCoefficient(c->l, s->nc / 2, c->at[0])));
 }
 
-/* The coupling by a coefficient, minus the entry, made symmetric; q: the point that it leads to. That half of the
-   coefficients is kept says nothing of couplings with rows of neighbours, or across a periodic end */
+/* The coupling by a coefficient, minus the entry, made symmetric; q: the point that it leads to */
 static inline PetscReal Coupling(KCycleSearch *s, const Place *c, int o, PetscInt *q)
 {
   const PetscReal w = c->sign * PetscRealPart(c->inside ? KCycleLineArray(c->l, o)[c->at[0]]
@@ -175,7 +174,7 @@ static inline PetscReal Coupling(KCycleSearch *s, const Place *c, int o, PetscIn
   if (w == 0 || o == s->nc / 2) return 0;
   *q = c->inside ? c->p + s->delta[o] : KCycleSearchNeighbour(s, c->at, c->p, o);
   if (*q == c->p) return 0;
-  return s->st->half && c->inside ? w : (w + c->sign * Opposite(s, c->at, *q, o)) / 2;
+  return c->inside && KCycleSearchIsMirrored(s, c->at, o) ? w : (w + c->sign * Opposite(s, c->at, *q, o)) / 2;
 }
 
 /* The couplings of a point, 0 where they are negative; t becomes the diagonal with what these lack */

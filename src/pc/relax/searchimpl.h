@@ -139,6 +139,17 @@ static inline PetscBool KCycleBoxIsInside(const KCycleBox *box, const PetscInt a
   return inside;
 }
 
+/* Is a coefficient of an inner point kept once for both rows? Lines that share coefficients keep all of them, and they
+   need not be symmetric. Couplings with rows of other processes and across a periodic end are kept by both rows, too */
+static inline PetscBool KCycleSearchIsMirrored(const KCycleSearch *s, const PetscInt at[], int o)
+{
+  const KCycleShape *shape = &s->st->shape;
+  const PetscInt     n = s->st->box->n[1], line = at[1] + n * at[2];
+
+  return (PetscBool)(s->st->half && s->st->set[line] < 0 &&
+                     s->st->set[line + shape->dy[shape->line[o]] + n * shape->dz[shape->line[o]]] < 0);
+}
+
 /* The point that a coefficient leads to, also where the grid wraps around within the process */
 static inline PetscInt KCycleSearchNeighbour(const KCycleSearch *s, const PetscInt at[], PetscInt p, int o)
 {

@@ -72,7 +72,7 @@ static PetscBool IsSeen(KCycleSearch *s, const KCycleSeeds *seeds, const PetscIn
   return PETSC_FALSE;
 }
 
-/* The strongest coupling of a point, and its coefficient, where that is not told by the point's own row */
+/* The strongest coupling of a point, and its coefficient */
 static PetscReal Strongest(KCycleSearch *s, PetscInt p, int *which)
 {
   PetscReal w[KC_MAX_COEFFS], t;
@@ -83,6 +83,15 @@ static PetscReal Strongest(KCycleSearch *s, PetscInt p, int *which)
     if (w[o] > w[*which]) *which = o;
   }
   return w[*which];
+}
+
+/* Does the row of a point tell the couplings, as the opposite entries are the same? */
+static PetscBool TellsAll(const KCycleSearch *s, const PetscInt at[])
+{
+  PetscBool all = KCycleBoxIsInside(s->st->box, at);
+
+  for (int o = 0; o < s->nc && all; o++) all = KCycleSearchIsMirrored(s, at, o);
+  return all;
 }
 
 /* A point is looked at when the turn of its strongest coupling comes, or at once where the row of a neighbour may have
@@ -100,7 +109,7 @@ static PetscErrorCode Plant(KCycleSearch *s, const KCycleSeeds *seeds, const Pet
   else if (AtCut(box, 0, at[0]) || AtCut(box, 1, at[1]) || AtCut(box, 2, at[2])) s->index[p] = KC_START;
   else PetscFunctionReturn(PETSC_SUCCESS);
   if (s->st->half) {
-    if (!KCycleBoxIsInside(box, at)) strongest = Strongest(s, p, &which);
+    if (!TellsAll(s, at)) strongest = Strongest(s, p, &which);
     q    = KCycleSearchNeighbour(s, at, p, which);
     rank = KCycleRank(strongest);
   }
