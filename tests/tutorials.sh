@@ -87,6 +87,7 @@ build ex29 ksp/ksp/tutorials
 build ex50 ksp/ksp/tutorials
 build ex5 snes/tutorials
 build ex13 snes/tutorials
+build ex19 snes/tutorials
 
 for kappa in 1 2 w; do
   solves "3D, kappa $kappa" 11 ex45 -da_refine 2 -pc_kcycle_kappa $kappa -pc_kcycle_structured off
@@ -100,6 +101,8 @@ solves 'nonlinear, coarse operators assembled' 12 ex5 -da_refine 4 -pc_mg_galerk
 solves 'nonlinear, grid sequence' 12 ex5 -da_refine 1 -snes_grid_sequence 3 -pc_kcycle_structured off
 solves 'unstructured finite elements' 12 ex13 -petscpartitioner_type simple -dm_plex_simplex 0 -dm_plex_box_faces 4,4 \
   -dm_refine_hierarchy 3 -potential_petscspace_degree 1 -ksp_type cg -pc_kcycle_kappa 3
+petsc_has PETSC_USE_COMPLEX || solves '4 unknowns, cycles diverge where unknowns share grids and where they do not' 20 \
+  ex19 -da_refine 4 -grashof 1.2e4 -snes_max_it 1
 for kappa in 1 2 w; do
   solves_alike "3D, kappa $kappa" 7 ex45 -da_refine 2 -pc_kcycle_kappa $kappa
 done

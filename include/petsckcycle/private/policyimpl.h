@@ -143,8 +143,9 @@
       "on, as noise has little of slow ones",                                                                          \
       "-pc_kcycle_hierarchy", "unknowns")                                                                              \
   REAL(KCYCLE_TRIAL_SLOW, 0.5,                                                                                         \
-       "they cannot where these leave more than this part of errors of an unknown, unless more than this part of "     \
-       "that is left when unknowns are solved for one by one",                                                         \
+       "they cannot if these leave more than this part of errors of an unknown, unless solving for unknowns one by "   \
+       "one leaves more than this part of that, or errors grow there, too: then GMRES may need one iteration for one " \
+       "error that grows, and cycles tell nothing",                                                                    \
        "-pc_kcycle_hierarchy", "unknowns")                                                                             \
   REAL(KCYCLE_FALLBACK_JUMP, 3e4,                                                                                      \
        "only where coefficients jump by more do cycles converge so slowly that BoomerAMG is faster",                   \

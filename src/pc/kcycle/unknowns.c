@@ -387,7 +387,7 @@ PetscErrorCode PCKCycleUnknownsJudge(PC pc, PetscBool *again)
   if (dof < 2 || apart->tried != (use ? 1 : 0)) PetscFunctionReturn(PETSC_SUCCESS);
   if (!use) PetscCall(TryTogether(pc, dof, again));
   else PetscCall(Try(pc, dof, apart->shrinks + dof, &apart->slowest[1]));
-  if (use) *again = (PetscBool)(apart->slowest[1] > KCYCLE_TRIAL_SLOW * apart->slowest[0]);
+  if (use) *again = (PetscBool)(apart->slowest[1] > PetscMin(1, KCYCLE_TRIAL_SLOW * apart->slowest[0]));
   tried = ++apart->tried;
   PetscCall(PetscInfo(pc, "Of errors of the slowest unknown %g are left by %d cycles%s\n", (double)apart->slowest[use],
                       KCYCLE_TRIAL - 1, use ? ", one by one" : ""));
