@@ -33,7 +33,7 @@ def draw_times(pyplot, path):
         seconds = [ratio * float(case["kcycle_s"]) for ratio, case in zip(ratios, cases)]
         panel.bar(at, seconds, 0.15, color=colour, label=name)
     panel.set_yscale("log")
-    panel.set_ylim(0.1, None)
+    panel.set_ylim(0.03, None)
     panel.set_yticks([0.1, 1, 10], ["0.1", "1", "10"])
     panel.set_xticks(range(len(cases)), [case["title"].replace(", ", "\n") for case in cases], fontsize=8)
     panel.set_ylabel("seconds, set-up and solve")
