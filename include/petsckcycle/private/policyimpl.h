@@ -237,6 +237,16 @@
   INT(KCYCLE_BLOCK_LINES, 1024,                                                                                        \
       "lines in y or z that are solved together, at most: rows are long, so that memory is read in order", "",         \
       "zebra")                                                                                                         \
+  INT(KCYCLE_TILE_AHEAD, 256, "points of a line on its way to a tile that are asked for so early", "", "tiles")        \
+  INT(KCYCLE_MARCH_LINES, 8, "lines of a march whose residuals are computed before they are restricted", "", "relax")  \
+  INT(KCYCLE_THREAD_POINTS, 1000,                                                                                      \
+      "so many points between two barriers, or fewer, are left to one thread: two threads gain 15 % in a cycle with "  \
+      "planes of 33^2 points, and nothing below",                                                                      \
+      "", "threads")                                                                                                   \
+  INT(KCYCLE_CLASSES, 16,                                                                                              \
+      "lines of a stencil matrix whose coefficients are kept to be shared at once; later ones as far as others were "  \
+      "found among these",                                                                                             \
+      "", "stencil")                                                                                                   \
   INT(KCYCLE_MARCH_TERMS, 4, "terms of polynomials that go through the grid in one march, if a sweep has no more", "", \
       "relax")                                                                                                         \
   REAL(KCYCLE_DEVICE_NODE, 0.6e-6,                                                                                     \

@@ -9,7 +9,8 @@
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
-/* Points that a part may have in a direction, some of them fewer than that for parts of the same size */
+/* Points that a part may have in a direction, some parts fewer, so that all have the same size. No thresholds: each is
+   tried */
 static const PetscInt sizes[] = {4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 
 static PetscInt Pieces(PetscInt n, PetscInt most)

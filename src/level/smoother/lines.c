@@ -4,8 +4,8 @@
 */
 #include "lines.h"
 
-/* Lines of a block at least, where a row has more than one: the first and the last points of a line in x that have
-   coefficients of their own, at most 7 each, are all in one of them, as KCycleLinePart() wants it */
+/* Lines of a block at least, where a row has more than one. No threshold: the first and the last points of a line in x
+   that have coefficients of their own, at most 7 each, have to be in one block, see KCycleLinePart() */
 #define LEAST_LINES 8
 
 /* Numbers that a set keeps of each point, see KCycleLineSetFactors() */

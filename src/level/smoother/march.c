@@ -16,9 +16,8 @@
 */
 #include "march.h"
 
-/* Numbers of a cache line at least; lines whose residuals wait for their restriction */
+/* Numbers of a cache line at least */
 #define PLACES   16
-#define WAITING  8
 /* Numbers that a class has in KCycleMarch.inverse */
 #define INVERSES 9
 
@@ -277,7 +276,8 @@ static void Smooth(const Run *run, PetscInt i, PetscInt t, PetscInt first, Petsc
   for (PetscInt l = first; l < end; l++, y += out) {
     if (stage->kind == LOAD) Load(run, PETSC_FALSE, t, l, y);
     if (stage->kind == START)
-      KCycleStartLine(task->start, three ? l : t, three ? t : 0, m->work + KCycleThread() * WAITING * m->pitch, y);
+      KCycleStartLine(task->start, three ? l : t, three ? t : 0,
+                      m->work + KCycleThread() * KCYCLE_MARCH_LINES * m->pitch, y);
     if (stage->interpolates)
       KCycleTransferInterpolateLine(task->tr, task->e, three ? l : t, three ? t : 0, PETSC_TRUE, y);
     if (stage->writes) Store(run, t, l, y);
@@ -290,14 +290,14 @@ static void Restrict(const Run *run, PetscInt i, PetscInt t)
   const KCycleMarch  *m     = run->march;
   const KCycleBox    *box   = m->st->box;
   const PetscBool     three = (PetscBool)(box->dim == 3);
-  KCScalar           *work  = m->work + KCycleThread() * WAITING * m->pitch;
+  KCScalar           *work  = m->work + KCycleThread() * KCYCLE_MARCH_LINES * m->pitch;
   KCycleTransferLines lines;
   PetscInt            high;
 
   KCycleTransferShare(run->task->tr, 0, m->lines, &lines);
   high = PetscMin(m->lines, lines.high[0]);
-  for (PetscInt first = PetscMax(0, lines.low[0]); first < high; first += WAITING) {
-    const PetscInt end = PetscMin(high, first + WAITING);
+  for (PetscInt first = PetscMax(0, lines.low[0]); first < high; first += KCYCLE_MARCH_LINES) {
+    const PetscInt end = PetscMin(high, first + KCYCLE_MARCH_LINES);
 
     DoLines(run, i, t, first, end, work, m->pitch);
     for (PetscInt l = first; l < end; l++) {
@@ -445,7 +445,7 @@ PetscErrorCode KCycleMarchCreate(const KCycleStencil *st, const KCycleVectors *v
   PetscCall(PetscCalloc1((3 * (size_t)(m->most - 1) + 1) * plane + 2 * PLACES, &m->memory));
   m->ring  = (KCScalar *)(((size_t)m->memory + 2 * PLACES * sizeof(KCScalar) - 1) / 64 * 64) + m->pitch;
   m->zeros = m->ring + 3 * (size_t)(m->most - 1) * plane;
-  PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * WAITING * (size_t)m->pitch, &m->work));
+  PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * KCYCLE_MARCH_LINES * (size_t)m->pitch, &m->work));
   PetscCall(PetscMalloc1(box->nlines, &m->sums));
   if (vectors) PetscCall(PetscMalloc1((size_t)m->most * (size_t)m->lines * (size_t)m->pitch, &m->right));
   PetscCall(KCycleMarchRenew(m));

@@ -18,13 +18,10 @@ PetscErrorCode KCycleTileDestroy(KCycleTile **tile)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lines follow each other in memory, but the processor does not see as far ahead: places to fetch beforehand */
-#define AHEAD 256
-
-/* Of a line that is not in cache */
+/* Of a line that is not in cache. Lines follow each other in memory, but the processor does not see as far ahead */
 static void Split(PetscInt n, const KCScalar *x, KCScalar *even, KCScalar *odd)
 {
-  KCycleFetch(n, x + AHEAD);
+  KCycleFetch(n, x + KCYCLE_TILE_AHEAD);
   KCycleLineSplit(n, x, even, odd);
 }
 
@@ -193,7 +190,7 @@ PetscErrorCode KCycleTileCreate(const KCycleStencil *st, const KCycleVectors *ve
 KC_VERSIONS static void SplitFrom(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscReal scale, PetscReal limit,
                                   PetscReal *KC_RESTRICT most, KCScalar *KC_RESTRICT even, KCScalar *KC_RESTRICT odd)
 {
-  for (PetscInt i = 0; i < n; i += KC_VECTOR) __builtin_prefetch(x + AHEAD + i);
+  for (PetscInt i = 0; i < n; i += KC_VECTOR) __builtin_prefetch(x + KCYCLE_TILE_AHEAD + i);
   for (PetscInt i = 0; i < n / KC_MOST * KC_MOST; i += KC_MOST) {
     for (int p = 0; p < KC_MOST; p++) {
       const PetscReal size = PetscAbsScalar(x[i + p]);

@@ -11,9 +11,6 @@
 */
 #include "matstencil.h"
 
-/* So many lines enter the dictionary at once; later ones as far as others were found there */
-#define KC_FEW_CLASSES 16
-
 PetscErrorCode MatStencilStoreReset(Mat A)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
@@ -305,7 +302,7 @@ PetscErrorCode MatStencilStoreLine(Mat A, PetscInt line, const PetscScalar value
   PetscFunctionBegin;
   *same = PETSC_TRUE;
   PetscCall(FindClass(st, line, values, &key, &set));
-  if (set < 0 && st->s.nclasses < KC_FEW_CLASSES + st->shared / 4) {
+  if (set < 0 && st->s.nclasses < KCYCLE_CLASSES + st->shared / 4) {
     set = st->s.nclasses;
     PetscCall(PetscHMapISet(st->map, key, set));
     PetscCall(NewClass(st, values));
