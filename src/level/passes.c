@@ -121,7 +121,7 @@ static void OuterPlanes(const KCyclePass *pass, PetscInt i)
 }
 
 /* The planes that the steps left out, beside those of other processes */
-PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *pass)
+static PetscErrorCode RunOuterPlanes(const KCyclePass *pass)
 {
   const KCycleBox *box = pass->st->box;
 
@@ -177,7 +177,7 @@ static PetscErrorCode RunPlanes(const KCyclePass *pass)
     KC_PARALLEL(KCyclePointsOfPlane(pass->st->box))
     BehindEachOther(pass);
   }
-  PetscCall(KCyclePassOuterPlanes(pass));
+  PetscCall(RunOuterPlanes(pass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,19 +194,14 @@ static PetscErrorCode Run(KCyclePass *pass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Smoothing steps, each of which reads the points beside those that it relaxes */
-static PetscInt Steps(const KCycleSmoother *s, const KCycleSweeps *sweeps)
-{
-  return s->nsteps * sweeps->its * (sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1);
-}
-
-/* margin: so many ghost points at each side are wanted of what the sweeps leave */
+/* margin: so many ghost points at each side are wanted of what the sweeps leave, whose steps read the points beside those
+   that they relax */
 static PetscErrorCode PassCreate(KCycleSmoother *s, const KCycleSweeps *sweeps, PetscInt margin, const KCScalar *b,
                                  KCScalar *x, KCyclePass *pass)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(pass, sizeof(*pass)));
-  pass->margin   = margin + Steps(s, sweeps) - 1;
+  pass->margin   = margin + s->nsteps * KCycleSweepsTurns(sweeps) - 1;
   pass->smoother = s;
   pass->st       = s->st;
   pass->b        = b;

@@ -240,7 +240,7 @@
   INT(KCYCLE_TILE_AHEAD, 256, "points of a line on its way to a tile that are asked for so early", "", "tiles")        \
   INT(KCYCLE_MARCH_LINES, 8, "lines of a march whose residuals are computed before they are restricted", "", "relax")  \
   INT(KCYCLE_THREAD_POINTS, 1000,                                                                                      \
-      "so many points between two barriers, or fewer, are left to one thread: two threads gain 15 % in a cycle with "  \
+      "one thread computes as many points between two barriers, or fewer: two threads gain 15 % in a cycle with "      \
       "planes of 33^2 points, and nothing below",                                                                      \
       "", "threads")                                                                                                   \
   INT(KCYCLE_CLASSES, 16,                                                                                              \

@@ -170,11 +170,6 @@ static PetscInt ColourOf(const KCycleSweeps *sweeps, PetscInt i)
   return (i + (KCycleSweepsBackward(sweeps) ? 1 : 0)) & 1;
 }
 
-static PetscInt Halves(const KCycleSweeps *sweeps)
-{
-  return sweeps->its * (sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 4 : 2);
-}
-
 /* Half sweeps from number first on, from the vector that the iterate is in to the other one */
 static PetscErrorCode Launch(KCycleDeviceTile *t, const KCycleLevelData *level, const KCycleSweeps *sweeps,
                              PetscInt first, PetscBool zeros)
@@ -220,7 +215,7 @@ PetscErrorCode KCycleDeviceTileSettle(KCycleDeviceTile *t, const KCycleLevelData
 PetscErrorCode KCycleDeviceTileDown(KCycleDeviceTile *t, const KCycleLevelData *level, int which,
                                     const KCycleSweeps *sweeps)
 {
-  const PetscInt all = Halves(sweeps);
+  const PetscInt all = 2 * KCycleSweepsTurns(sweeps);
 
   PetscFunctionBegin;
   TakeSmoother(t, level->smoother[which]);
@@ -238,7 +233,7 @@ PetscErrorCode KCycleDeviceTileDown(KCycleDeviceTile *t, const KCycleLevelData *
 PetscErrorCode KCycleDeviceTileUp(KCycleDeviceTile *t, const KCycleLevelData *level, int which,
                                   const KCycleSweeps *sweeps)
 {
-  const PetscInt  all = Halves(sweeps), rest = all % t->most;
+  const PetscInt  all = 2 * KCycleSweepsTurns(sweeps), rest = all % t->most;
   const PetscBool away = (PetscBool)((all + t->most - 1) / t->most % 2);
 
   PetscFunctionBegin;

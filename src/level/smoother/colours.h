@@ -8,6 +8,7 @@
 typedef struct {
   KCScalar      *weights; /* weight, 0, weight, 0, ... */
   KCScalar      *line;    /* two lines of x for each thread, while they are computed */
+  PetscBool      planar;  /* four colours, of grids in two dimensions, and not eight */
   KCycleTile    *tile;    /* of red-black sweeps, or NULL */
   KCycleBoxTile *boxtile;
 } KCycleColours;

@@ -204,8 +204,7 @@ PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *s, const KCycleSweep
   const KCycleStencil *st = s->st;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogFlops((2.0 * st->shape.ncoeffs + 3) * s->trips * sweeps->its *
-                          (sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1) * st->box->npoints));
+  PetscCall(PetscLogFlops((2.0 * st->shape.ncoeffs + 3) * s->trips * KCycleSweepsTurns(sweeps) * st->box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
