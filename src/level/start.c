@@ -115,18 +115,16 @@ static PetscErrorCode FetchCreate(MPI_Comm comm, const KCycleBox *box, const Pet
 {
   const PetscInt *m = starter->cubic.m, n = m[0] * m[1] * m[2];
   PetscSFNode    *from;
-  PetscInt        at[3], inside[3], width[3], i = 0;
+  PetscInt        i = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &from));
   for (PetscInt k = 0; k < m[2]; k++) {
     for (PetscInt j = 0; j < m[1]; j++) {
       for (PetscInt l = 0; l < m[0]; l++, i++) {
-        const PetscInt place[3] = {low[0] + l, low[1] + j, low[2] + k};
+        const PetscInt at[3] = {low[0] + l, low[1] + j, low[2] + k};
 
-        for (int d = 0; d < 3; d++) at[d] = (place[d] % box->size[d] + box->size[d]) % box->size[d];
-        from[i].rank  = KCycleBoxOwner(box, at, inside, width);
-        from[i].index = inside[0] + width[0] * (inside[1] + width[1] * inside[2]);
+        from[i] = KCycleBoxRoot(box, at);
       }
     }
   }

@@ -62,7 +62,7 @@ PETSC_INTERN PetscErrorCode KCycleBoxReduce(const KCycleBox *, const KCScalar *,
 PETSC_INTERN PetscInt       KCycleBoxRowToPoint(const KCycleBox *, PetscInt, PetscInt[]);
 PETSC_INTERN PetscInt       KCycleBoxPointToRow(const KCycleBox *, const PetscInt[]);
 PETSC_INTERN PetscInt       KCycleBoxProcess(const KCycleBox *, int d, PetscInt at);
-PETSC_INTERN PetscMPIInt    KCycleBoxOwner(const KCycleBox *, const PetscInt[], PetscInt[], PetscInt[]);
+PETSC_INTERN PetscSFNode    KCycleBoxRoot(const KCycleBox *, const PetscInt[]);
 
 /* pool.c */
 PETSC_INTERN PetscErrorCode KCyclePoolCreate(PetscInt64, KCyclePool *);

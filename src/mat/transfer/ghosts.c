@@ -95,19 +95,6 @@ static PetscErrorCode FillWeights(Mat P, const KCycleOverlap *ov, const PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The exchange for a point at a place of a grid with ghost points, low[] before the owned ones: its root */
-static PetscSFNode RootOf(const KCycleBox *box, const PetscInt low[], const PetscInt place[])
-{
-  PetscInt    at[3], inside[3], n[3];
-  PetscSFNode root;
-
-  for (int d = 0; d < 3; d++)
-    at[d] = ((box->start[d] + place[d] - low[d]) % box->size[d] + box->size[d]) % box->size[d];
-  root.rank  = KCycleBoxOwner(box, at, inside, n);
-  root.index = inside[0] + n[0] * (inside[1] + n[1] * inside[2]);
-  return root;
-}
-
 /* An exchange from owned points to all of a grid that others own; all: the grid, behind low points of which are those
    that this process owns. number: the points come behind each other, not to their places in the grid; it says for each
    line which one is the first */
@@ -127,10 +114,10 @@ static PetscErrorCode CreateExchange(MPI_Comm comm, const KCycleBox *box, const 
 
     if (number) number[line] = n;
     for (PetscInt i = 0; i < all->n[0]; i++) {
-      const PetscInt place[3] = {i, J, K};
+      const PetscInt at[3] = {box->start[0] + i - low[0], box->start[1] + j, box->start[2] + k};
 
       if (owned && i >= low[0] && i < low[0] + box->n[0]) continue;
-      root[n]   = RootOf(box, low, place);
+      root[n]   = KCycleBoxRoot(box, at);
       leaf[n++] = line * all->n[0] + i;
     }
   }
