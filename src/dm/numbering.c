@@ -343,15 +343,10 @@ PetscErrorCode KCycleNumberingSlabs(const KCycleIndices *ix, KCycleNumbering *g,
 /* Is a DMDA that of this grid? */
 PetscErrorCode KCycleNumberingFitsDM(const KCycleNumbering *g, DM dm, PetscBool *fits)
 {
-  const KCycleBox *box = &g->box;
-  KCycleBox       *is;
+  KCycleBox *box;
 
   PetscFunctionBegin;
-  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_ROWS, &is));
-  *fits = (PetscBool)(is->dim == box->dim && is->star == box->star);
-  for (PetscInt d = 0; d < box->dim && *fits; d++) {
-    *fits = (PetscBool)(is->nproc[d] == box->nproc[d] && is->periodic[d] == box->periodic[d]);
-    for (PetscInt p = 0; p <= box->nproc[d] && *fits; p++) *fits = (PetscBool)(is->range[d][p] == box->range[d][p]);
-  }
+  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_ROWS, &box));
+  *fits = (PetscBool)(box->star == g->box.star && KCycleBoxIsSame(box, &g->box));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

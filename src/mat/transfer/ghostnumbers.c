@@ -5,28 +5,17 @@
 */
 #include "mattransfer.h"
 
-/* The coarse point at a fine point of a line, or on the left of it */
-PetscBool KCycleTransferCoincides(const KCycleTransfer *tr, PetscInt i, PetscInt *coarse)
-{
-  const PetscInt away = i - tr->shift[0];
-
-  if (tr->factor[0] == 1) *coarse = away;
-  else *coarse = away >= 0 ? away / 2 : -((1 - away) / 2);
-  return (PetscBool)(away == tr->factor[0] * *coarse);
-}
-
 static void CopyWeights(const KCycleGhostSource *source, PetscInt i, PetscScalar *numbers)
 {
   const KCycleTransfer *tr = source->tr;
-  const PetscInt        n  = tr->coarse->n[0];
-  PetscInt              c;
-  const PetscBool       same = KCycleTransferCoincides(tr, i, &c);
+  PetscInt              count;
+  const PetscInt        n = tr->coarse->n[0], c = KCycleTouched(tr->factor[0], tr->shift[0], i, &count);
 
   for (int q = 0; q < 4; q++) {
     const PetscScalar *w = q < source->touch.count ? source->touch.w[q] : NULL;
 
-    numbers[2 * q]     = !w ? 0 : same ? KCycleWeightsSame(w)[c] : KCycleWeightsLeft(w, n)[c];
-    numbers[2 * q + 1] = !w || same ? 0 : KCycleWeightsRight(w, n)[c];
+    numbers[2 * q]     = !w ? 0 : count == 1 ? KCycleWeightsSame(w)[c] : KCycleWeightsLeft(w, n)[c];
+    numbers[2 * q + 1] = !w || count == 1 ? 0 : KCycleWeightsRight(w, n)[c];
   }
 }
 

@@ -27,10 +27,10 @@ static PetscBool IsAsTwoBefore(const KCycleTransfer *from, const Source *now, co
 /* Two weights of point i on a coarse line */
 static void Put(const KCycleTransfer *tr, PetscInt i, const PetscScalar numbers[], PetscScalar *w)
 {
-  const PetscInt n = tr->coarse->n[0];
-  PetscInt       c;
+  PetscInt       count;
+  const PetscInt n = tr->coarse->n[0], c = KCycleTouched(tr->factor[0], tr->shift[0], i, &count);
 
-  if (KCycleTransferCoincides(tr, i, &c)) w[1 + c] = numbers[0];
+  if (count == 1) w[1 + c] = numbers[0];
   else {
     w[n + 3 + c]     = numbers[0];
     w[2 * n + 4 + c] = numbers[1];

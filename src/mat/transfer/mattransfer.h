@@ -128,7 +128,6 @@ typedef struct {
 } KCycleGhostSource;
 
 PETSC_INTERN void KCycleGhostSourceGet(KCycleGhostSource *, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers);
-PETSC_INTERN PetscBool      KCycleTransferCoincides(const KCycleTransfer *, PetscInt i, PetscInt *coarse);
 PETSC_INTERN PetscErrorCode KCycleGhostNumbers(Mat P, const KCycleOverlap *, const PetscInt depth[],
                                                KCycleGhostSource *, PetscScalar *halo);
 
