@@ -13,10 +13,7 @@
 typedef struct {
   PetscInt             n, nghost;
   PetscSF              sf; /* from owned points to ghosts; ghosts that it does not reach are read by no row */
-  /* AIJ: columns among the owned ones, and the others */
-  Mat                  diagonal, off;
-  const PetscInt      *i, *j, *oi, *oj;
-  const PetscScalar   *a, *oa;
+  KCycleAIJ            aij;
   /* stencil */
   const KCycleStencil *st;
   PetscInt             line; /* the line that is at hand: */
@@ -49,18 +46,18 @@ static inline PetscInt KCycleRowsGet(KCycleRows *r, PetscInt row, const PetscInt
     *values = r->values;
     return KCycleRowsStencil(r, row);
   }
-  m       = r->i[row + 1] - r->i[row];
-  mo      = r->off ? r->oi[row + 1] - r->oi[row] : 0;
-  *cols   = r->j + r->i[row];
-  *values = r->a + r->i[row];
+  m       = r->aij.i[0][row + 1] - r->aij.i[0][row];
+  mo      = r->aij.mat[1] ? r->aij.i[1][row + 1] - r->aij.i[1][row] : 0;
+  *cols   = r->aij.j[0] + r->aij.i[0][row];
+  *values = r->aij.a[0] + r->aij.i[0][row];
   if (!mo) return m;
   for (PetscInt e = 0; e < m; e++) {
     r->cols[e]   = (*cols)[e];
     r->values[e] = (*values)[e];
   }
   for (PetscInt e = 0; e < mo; e++) {
-    r->cols[m + e]   = r->n + r->oj[r->oi[row] + e];
-    r->values[m + e] = r->oa[r->oi[row] + e];
+    r->cols[m + e]   = r->n + r->aij.j[1][r->aij.i[1][row] + e];
+    r->values[m + e] = r->aij.a[1][r->aij.i[1][row] + e];
   }
   *cols   = r->cols;
   *values = r->values;

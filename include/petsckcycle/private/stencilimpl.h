@@ -4,6 +4,7 @@
 #pragma once
 
 #include <petsckcycle.h>
+#include <petsckcycle/private/aijimpl.h>
 #include <petsckcycle/private/boximpl.h>
 #include <petsckcycle/private/factsimpl.h>
 #include <petsckcycle/private/policyimpl.h>
@@ -31,15 +32,6 @@ PETSC_INTERN PetscErrorCode MatSetValues_Stencil(Mat, PetscInt, const PetscInt[]
 PETSC_INTERN PetscErrorCode MatSetValuesLocal_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[],
                                                       const PetscScalar[], InsertMode);
 
-/* fetch.c: rows of an AIJ matrix that other processes may own; columns are global */
-typedef struct {
-  Mat               *A;
-  const PetscInt    *i, *j;
-  const PetscScalar *a;
-} KCycleFetchedRows;
-PETSC_INTERN PetscErrorCode KCycleAIJFetchRows(Mat, IS, KCycleFetchedRows *);
-PETSC_INTERN PetscErrorCode KCycleAIJFetchedRowsDestroy(KCycleFetchedRows *);
-
 /* aijlines.c: how well entries fit into a stencil, ascending */
 typedef enum {
   KC_FITS,
@@ -59,10 +51,6 @@ PETSC_INTERN PetscErrorCode MatStencilOffProcessReset(Mat);
 
 /* fromaij.c, toaij.c: fits becomes false, and no matrix is made, where an entry is in no stencil on the DM. flat:
    KC_FLAT, or 0, for a new one */
-PETSC_INTERN PetscErrorCode KCycleAIJGetColumns(Mat, const PetscInt **i, const PetscInt **j);
-PETSC_INTERN PetscErrorCode KCycleAIJRestoreColumns(Mat, const PetscInt **i, const PetscInt **j);
-PETSC_INTERN PetscErrorCode KCycleAIJGetArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
-PETSC_INTERN PetscErrorCode KCycleAIJRestoreArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
 PETSC_INTERN PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, int flat, PetscBool moved, MatReuse, Mat *stencil,
                                               PetscBool *fits);
 PETSC_INTERN PetscErrorCode MatStencilReplaceHeader(Mat, Mat *);
