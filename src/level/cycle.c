@@ -377,7 +377,7 @@ static PetscErrorCode Below(KCycleLevels *levels, PetscInt l, const KCycleVisit 
     KCycleCall(KCycleSubcycleEnd(levels->subcycles, l, (PetscBool)(ierr != PETSC_SUCCESS)));
     KCycleCall(ierr);
   }
-  if (subcycle && subcycle->program) KCycleCall(KCycleSubcycleRun(levels->subcycles, levels->level, l, subcycle));
+  if (subcycle && subcycle->program) KCycleCall(KCycleSubcycleRun(levels->subcycles, l, subcycle));
   else KCycleCall(Steps(levels, l, visit));
   return PETSC_SUCCESS;
 }
@@ -467,7 +467,7 @@ PetscErrorCode KCycleLevelsCycle(KCycleLevels *levels)
 
   visit.cycles = 1;
   for (PetscInt i = 0; i < cycles && !levels->stopped; i++) {
-    KCycleCall(KCycleSubcyclesMakeMatrices(levels->subcycles, levels->level));
+    KCycleCall(KCycleSubcyclesMakeMatrices(levels->subcycles));
     KCycleCall(OneCycle(levels, &visit));
     visit.zeroguess = PETSC_FALSE;
   }

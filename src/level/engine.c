@@ -276,10 +276,8 @@ static PetscErrorCode Create(MPI_Comm comm, KCycleMemorySpace memory, PetscInt n
     PetscCall(CheckLevel(*levels, l));
     PetscCall(AttachLevel(*levels, l));
   }
-  if ((*levels)->kernels->record)
-    PetscCall(KCycleRecordingsCreate((*levels)->kernels, nlevels, parts, &(*levels)->recordings));
-  if ((*levels)->kernels->write)
-    PetscCall(KCycleSubcyclesCreate((*levels)->kernels, nlevels, parts, &(*levels)->subcycles));
+  if ((*levels)->kernels->record) PetscCall(KCycleRecordingsCreate(*levels, &(*levels)->recordings));
+  if ((*levels)->kernels->write) PetscCall(KCycleSubcyclesCreate(*levels, &(*levels)->subcycles));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -303,13 +301,7 @@ static PetscErrorCode SetInverse(KCycleLevels *levels, const KCycleInverse *inve
 
 static void Sharing(const KCycleLevels *levels, KCycleSharing *sharing)
 {
-  const KCycleSubcycles *subcycles = levels->subcycles;
-
-  sharing->level    = subcycles->top;
-  sharing->unknowns = levels->parts[subcycles->top].st->box->npoints;
-  sharing->refused  = subcycles->refused;
-  sharing->products = subcycles->products;
-  sharing->matrices = subcycles->matrices;
+  *sharing = levels->subcycles->sharing;
 }
 
 static const char *Tiled(const KCycleLevels *levels, PetscInt l)
