@@ -271,9 +271,7 @@ static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *s
 
 static PetscErrorCode Tile(KCycleSmoother *s)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleSmootherTile(s->inner, s->tile_state));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleSmootherTile(s->inner, s->tile_state);
 }
 
 static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)

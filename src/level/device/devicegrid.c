@@ -84,9 +84,7 @@ PetscErrorCode KCycleDeviceFree(const void *pointer)
 
 static PetscErrorCode CopyIndices(PetscInt n, const PetscInt from[], PetscInt **to)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleDeviceCopy(from, (size_t)n * sizeof(*from), to));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleDeviceCopy(from, (size_t)n * sizeof(*from), to);
 }
 
 /* Leaves of this process by their roots, for sums: those of root r are add[start[s]] to add[start[s + 1] - 1], where r

@@ -113,9 +113,7 @@ PetscErrorCode KCycleDeviceStencilDestroy(KCycleDeviceStencil **stencil)
 /* The halo from x, where there is nothing to do meanwhile */
 PetscErrorCode KCycleDeviceStencilExchange(const KCycleDeviceStencil *st, const KCScalar *x)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleDeviceGridExchange(st->grid, (PetscBool)(st->st.shape.box != 0), x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleDeviceGridExchange(st->grid, (PetscBool)(st->st.shape.box != 0), x);
 }
 
 /* With the exchange of the halo of x */

@@ -272,8 +272,6 @@ PetscErrorCode MatStencilCopyToHost(Mat A)
 
 PetscErrorCode MatStencilMapReset(Mat A)
 {
-  PetscFunctionBegin;
-  PetscCall(MapDestroy((Map **)&((Mat_Stencil *)A->data)->map_device));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MapDestroy((Map **)&((Mat_Stencil *)A->data)->map_device);
 }
 #endif

@@ -61,9 +61,7 @@ static PetscErrorCode ComputeOnDevice(Mat A, int op, Vec x, Vec b, Vec y)
 
 PetscErrorCode MatStencilDeviceReset(Mat A)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleDeviceStencilDestroy((KCycleDeviceStencil **)&((Mat_Stencil *)A->data)->device));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleDeviceStencilDestroy((KCycleDeviceStencil **)&((Mat_Stencil *)A->data)->device);
 }
 #endif
 

@@ -112,7 +112,6 @@ PETSC_INTERN PetscErrorCode KCycleOverlapExchange(Mat P, KCycleLineWeights *);
 PETSC_INTERN PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B);
 PETSC_INTERN void           KCycleOverlapWrap(Mat P);
 PETSC_INTERN PetscErrorCode KCycleOverlapCopyWeights(Mat P, KCycleSets *, PetscScalar *temp);
-PETSC_INTERN PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *);
 
 /* ghostnumbers.c: what tells the numbers of owned points, of one line after the other */
 #define KC_POINT_WEIGHTS 8 /* of a fine point: two for each of the coarse lines that its line touches */

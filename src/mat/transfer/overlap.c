@@ -55,13 +55,6 @@ PetscErrorCode KCycleOverlapCreate(const KCycleTransfer *tr, const PetscInt deep
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *ov)
-{
-  PetscFunctionBegin;
-  PetscCall(MatDestroy(&ov->P));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* What has come for points that are not owned */
 static void CopyBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCycleBox *all, const PetscScalar *halo,
                        KCycleLineWeights *al)

@@ -40,13 +40,6 @@ PetscErrorCode KCycleSetsKeep(KCycleSets *sets, const PetscScalar v[], PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatStencilTransferResetWeights(Mat P)
-{
-  PetscFunctionBegin;
-  PetscCall(KCyclePoolDestroy(&((Mat_StencilTransfer *)P->data)->t.weights));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode KCycleWeightsBegin(Mat P, PCKCycleInterpolationType interpolation, KCycleSets *sets)
 {
   Mat_StencilTransfer *p = (Mat_StencilTransfer *)P->data;
