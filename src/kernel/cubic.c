@@ -63,7 +63,7 @@ static KCScalar Point(const KCycleCubicPoint *point, const KCScalar *e)
 }
 
 /* Fine line (j, k) */
-void KCycleCubicLine(const KCycleCubic *c, const KCScalar *e, PetscInt j, PetscInt k, KCScalar *work, KCScalar *x)
+static void CubicLine(const KCycleCubic *c, const KCScalar *e, PetscInt j, PetscInt k, KCScalar *work, KCScalar *x)
 {
   const KCScalar *line  = Across(c, e, j, k, work);
   const PetscInt  first = 2 * c->low + c->shift, end = 2 * c->high + c->shift;
@@ -79,6 +79,6 @@ void KCycleCubicLine(const KCycleCubic *c, const KCScalar *e, PetscInt j, PetscI
 
 void KCycleStartLine(const KCycleStart *start, PetscInt j, PetscInt k, KCScalar *work, KCScalar *x)
 {
-  if (start->cubic) KCycleCubicLine(start->cubic, start->e, j, k, work, x);
+  if (start->cubic) CubicLine(start->cubic, start->e, j, k, work, x);
   else KCycleTransferInterpolateLine(start->tr, start->e, j, k, PETSC_FALSE, x);
 }

@@ -65,41 +65,37 @@ KC_POINT void Forward(const int shared, const int step, PetscInt n, const KCScal
   KC_IVDEP for (PetscInt s = 0; s < n; s++) y[s] = KCyclePointForward(t[step * s], shared ? l : lower[s], last[s]);
 }
 
-/* Row i of y = L^-1 t for systems first to end - 1, whose numbers are the even ones of t; last: row i - 1 of y */
+/* Row i of y = L^-1 t for systems first to end - 1, whose numbers have a step in t; last: row i - 1 of y */
+KC_POINT void ForwardRow(const int step, const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
+                         const KCScalar *t, const KCScalar *last, KCScalar *y)
+{
+  const KCScalar *lower = f->lower + i * f->m;
+  PetscInt        cut[2], a, b;
+
+  Shared(f, first, end, cut);
+  a = cut[0] - first;
+  b = cut[1] - first;
+  if (a) Forward(0, step, a, lower + first, t, last, y);
+  if (b > a) Forward(1, step, b - a, lower + f->low, t + step * a, last + a, y + a);
+  if (cut[1] < end)
+    Forward(0, step, end - cut[1], lower + KCycleFactorsPlace(f, cut[1]), t + step * b, last + b, y + b);
+}
+
+/* Their numbers are the even ones of t */
 KC_VERSIONS void KCycleTridiagonalForward(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
                                           const KCScalar *t, const KCScalar *last, KCScalar *y)
 {
-  const KCScalar *lower = f->lower + i * f->m;
-  PetscInt        cut[2];
-
-  if (!i) {
+  if (i) ForwardRow(2, f, i, first, end, t, last, y);
+  else {
     for (PetscInt s = 0; s < end - first; s++) y[s] = t[2 * s];
-    return;
   }
-  Shared(f, first, end, cut);
-  Forward(0, 2, cut[0] - first, lower + first, t, last, y);
-  t += 2 * (cut[0] - first);
-  last += cut[0] - first;
-  y += cut[0] - first;
-  if (cut[1] > cut[0]) Forward(1, 2, cut[1] - cut[0], lower + f->low, t, last, y);
-  if (cut[1] == end) return;
-  Forward(0, 2, end - cut[1], lower + KCycleFactorsPlace(f, cut[1]), t + 2 * (cut[1] - cut[0]), last + cut[1] - cut[0],
-          y + cut[1] - cut[0]);
 }
 
 /* The same in place, for m systems; not for the first row, which stays as it is */
 KC_VERSIONS void KCycleTridiagonalForwardIn(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt m,
                                             const KCScalar *last, KCScalar *y)
 {
-  const KCScalar *lower = f->lower + i * f->m;
-  PetscInt        cut[2], a, b;
-
-  Shared(f, first, first + m, cut);
-  a = cut[0] - first;
-  b = cut[1] - first;
-  if (a) Forward(0, 1, a, lower + first, y, last, y);
-  if (b > a) Forward(1, 1, b - a, lower + f->low, y + a, last + a, y + a);
-  if (b < m) Forward(0, 1, m - b, lower + KCycleFactorsPlace(f, cut[1]), y + b, last + b, y + b);
+  ForwardRow(1, f, i, first, first + m, y, last, y);
 }
 
 KC_POINT void Back(const int shared, PetscInt n, const KCScalar *inverse, const KCScalar *upper, const KCScalar *next,
@@ -116,16 +112,15 @@ KC_VERSIONS void KCycleTridiagonalBack(const KCycleFactors *f, PetscInt i, Petsc
                                        const KCScalar *next, KCScalar *y)
 {
   const KCScalar *inverse = f->inverse + i * f->m, *upper = f->upper + i * f->m;
-  PetscInt        cut[2], place;
+  PetscInt        cut[2], a, b, place;
 
   Shared(f, first, end, cut);
-  Back(0, cut[0] - first, inverse + first, upper + first, next, y);
-  next += cut[0] - first;
-  y += cut[0] - first;
-  if (cut[1] > cut[0]) Back(1, cut[1] - cut[0], inverse + f->low, upper + f->low, next, y);
-  if (cut[1] == end) return;
+  a     = cut[0] - first;
+  b     = cut[1] - first;
   place = KCycleFactorsPlace(f, cut[1]);
-  Back(0, end - cut[1], inverse + place, upper + place, next + cut[1] - cut[0], y + cut[1] - cut[0]);
+  if (a) Back(0, a, inverse + first, upper + first, next, y);
+  if (b > a) Back(1, b - a, inverse + f->low, upper + f->low, next + a, y + a);
+  if (cut[1] < end) Back(0, end - cut[1], inverse + place, upper + place, next + b, y + b);
 }
 
 /* Row i of y for systems first to end - 1, less what comes before their lines and behind them */

@@ -4,7 +4,7 @@
 #include <petsckcycle/private/memoryimpl.h>
 
 /* The coarse points around those of the process come to their array, unless they are all that it owns; e: these */
-PetscErrorCode KCycleStarterFetch(const KCycleStarter *starter, const KCScalar *coarse, const KCScalar **e)
+static PetscErrorCode Fetch(const KCycleStarter *starter, const KCScalar *coarse, const KCScalar **e)
 {
   PetscFunctionBegin;
   *e = coarse;
@@ -31,7 +31,7 @@ PetscErrorCode KCycleStarterInterpolate(const KCycleStarter *starter, const KCyc
   KCycleStart start = {NULL, &starter->cubic, NULL};
 
   PetscFunctionBegin;
-  PetscCall(KCycleStarterFetch(starter, coarse, &start.e));
+  PetscCall(Fetch(starter, coarse, &start.e));
   PetscCall(PetscLogFlops(8.0 * fine->npoints));
   KC_PARALLEL(fine->npoints)
   StartShare(&start, fine, (KCScalar *)starter->work, x);

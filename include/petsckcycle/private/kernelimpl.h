@@ -490,6 +490,4 @@ typedef struct {
 } KCycleStart;
 
 /* cubic.c. work: m[0] numbers */
-PETSC_INTERN void KCycleCubicLine(const KCycleCubic *, const KCScalar *e, PetscInt j, PetscInt k, KCScalar *work,
-                                  KCScalar *x);
 PETSC_INTERN void KCycleStartLine(const KCycleStart *, PetscInt j, PetscInt k, KCScalar *work, KCScalar *x);

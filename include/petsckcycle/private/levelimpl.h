@@ -31,6 +31,5 @@ PETSC_INTERN PetscErrorCode KCycleStarterCreate(MPI_Comm, const KCycleTransfer *
                                                 KCycleStarter **);
 PETSC_INTERN PetscErrorCode KCycleStarterDestroy(KCycleStarter **);
 #endif
-PETSC_INTERN PetscErrorCode KCycleStarterFetch(const KCycleStarter *, const KCScalar *coarse, const KCScalar **e);
 PETSC_INTERN PetscErrorCode KCycleStarterInterpolate(const KCycleStarter *, const KCycleBox *fine,
                                                      const KCScalar *coarse, KCScalar *x);

@@ -90,12 +90,6 @@ typedef struct {
   KCycleVectors        *vectors;  /* of the finest level in single precision: what passes convert; or NULL */
 } KCycleLevelData;
 
-/* Do sweeps with one of the smoothers, residual and restriction run in one pass, and interpolation and sweeps? */
-static inline PetscBool KCycleLevelIsFused(const KCycleLevelData *level, int which)
-{
-  return (PetscBool)(level->ghosted || KCycleSmootherIsFused(level->smoother[which]));
-}
-
 /* ghosts.c */
 PETSC_INTERN PetscErrorCode KCycleGhostedCreate(const KCycleGhosts *, KCycleSmoother *const[], PetscReal divisor,
                                                 PetscBool converts, KCycleGhosted **);

@@ -20,8 +20,6 @@ typedef struct {
   PetscReal bandwidth, peak; /* bytes and operations in a second */
 } KCycleRoofs;
 
-PETSC_INTERN PetscReal KCycleRoof(const KCycleRoofs *, PetscReal intensity);
-PETSC_INTERN PetscReal KCycleRoofSeconds(const KCycleRoofs *, const KCycleWork *);
 PETSC_INTERN PetscInt  KCycleRoofCycles(PetscReal factor, PetscReal tolerance);
 PETSC_INTERN PetscReal KCycleRoofOperations(PetscInt nu, PetscInt cycles);
 PETSC_INTERN PetscReal KCycleRoofCost(const KCycleRoofs *, const PetscInt nu[2], PetscInt cycles, PetscBool tiled);

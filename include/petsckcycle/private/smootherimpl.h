@@ -223,7 +223,6 @@ PETSC_INTERN PetscErrorCode KCycleSmootherSweeps(KCycleSmoother *, const KCycleS
 PETSC_INTERN PetscErrorCode KCycleSmootherView(const KCycleSmoother *, PetscViewer);
 PETSC_INTERN PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *, const KCycleSweeps *);
 PETSC_INTERN PetscErrorCode KCycleSmootherExists(const char[], PetscBool *);
-PETSC_INTERN PetscErrorCode KCycleSmootherSetName(KCycleSmoother *, const char[]);
 PETSC_INTERN PetscErrorCode KCycleSmootherRegister(const char[], PetscErrorCode (*)(KCycleSmoother *));
 PETSC_INTERN PetscErrorCode KCycleSmootherGetList(PetscFunctionList *);
 #if !defined(KCYCLE_SINGLE)
@@ -259,7 +258,6 @@ PETSC_INTERN PetscErrorCode    KCyclePolynomialSetUp(KCycleSmoother *, PetscInt 
 PETSC_INTERN const KCycleTerm *KCyclePolynomialTerms(const KCycleSmoother *, PetscInt *nterms);
 
 /* The smoothers: jacobi.c, chebyshev.c, redblack.c, multicolor.c, zebra.c */
-PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Auto(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Jacobi(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Chebyshev(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_RedBlack(KCycleSmoother *);
@@ -326,14 +324,6 @@ static inline PetscInt KCyclePointsOfPlane(const KCycleBox *box)
 static inline PetscBool KCyclePlanesAreWhole(const KCycleBox *box)
 {
   return (PetscBool)(!box->xhalo && (box->dim < 3 || (box->nproc[1] == 1 && !box->periodic[1])));
-}
-
-/* Sweeps from zero before the coarser levels whose x is not written, or 0; see KCycleSweeps */
-static inline PetscInt KCycleSmootherUnwritten(KCycleSmoother *const smoother[2], int which, PetscInt its)
-{
-  const KCycleSmoother *s = smoother[which];
-
-  return s == smoother[1 - which] && s->planes && s->ops.repeats && (*s->ops.repeats)(s, its) ? its : 0;
 }
 
 /* Do sweeps, residual and restriction run in one pass, and interpolation and sweeps? */

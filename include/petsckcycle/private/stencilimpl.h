@@ -150,7 +150,6 @@ PETSC_INTERN PetscErrorCode MatStencilFillIsolated(Mat, Mat *);
 PETSC_INTERN PetscErrorCode MatStencilGetDevice(Mat, void **stencil); /* see devicelevelimpl.h */
 PETSC_INTERN void           MatStencilSetOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilComposeMethods(Mat, PetscBool);
-PETSC_INTERN PetscErrorCode MatStencilCompute(Mat, int op, Vec x, Vec b, Vec y);
 
 /* conjugate.c: two passes of conjugate gradients, see KSPKCG, and their buffers; zeros at first */
 #define KC_CONJUGATE_SUMS 3

@@ -15,7 +15,6 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode KCycleColoursCreate(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleColoursSetUp(KCycleSmoother *);
-PETSC_INTERN PetscErrorCode KCycleColoursDestroy(KCycleSmoother *);
 PETSC_INTERN void           KCycleColoursRelaxLine(const KCyclePass *, PetscInt j, PetscInt k, PetscInt parity,
                                                    PetscBool zeroguess);
 
