@@ -132,6 +132,18 @@ PETSC_INTERN PetscErrorCode KCycleGhostNumbers(Mat P, const KCycleOverlap *, con
 
 /* ptap.c: Q and B are the overlap of P and the operator */
 PETSC_INTERN PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fill, Mat *Ac);
+PETSC_INTERN void KCycleProductFillEmpty(const KCycleStencil *, const KCycleTransfer *, PetscInt J, PetscInt K,
+                                         PetscScalar *diagonal);
+PETSC_INTERN void KCycleProductFold(const KCycleShape *, const KCycleBox *, PetscScalar *values);
+
+/* ptap_star.c: which product of `count` each extended coarse line has, 0: zeros, and is it the first one that has it? */
+typedef struct {
+  PetscInt   count;
+  PetscInt  *product;
+  PetscBool *mine;
+} KCycleStarLines;
+PETSC_INTERN PetscErrorCode KCycleStarStore(Mat A, const KCycleTransfer *, const KCycleOverlap *, PetscBool fill,
+                                            const KCycleStarLines *, Mat Ac);
 
 /* split.c: coefficients of fine lines, points that coincide (0) and points between (1) apart: c[x][o * pad + 1 + i],
    i = -1 to n. The lines around that were needed last are kept */
@@ -177,6 +189,3 @@ static inline void KCycleTermsAdd(KCycleTerms *terms, const PetscScalar *a, cons
   terms->of[terms->m].a   = a;
   terms->of[terms->m++].w = w;
 }
-
-PETSC_INTERN PetscErrorCode KCycleStarProducts(Mat             A, const KCycleTransfer *, const KCycleOverlap *,
-                                               const PetscBool wanted[], const PetscInt product[], PetscScalar *v);
