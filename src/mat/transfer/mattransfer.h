@@ -96,6 +96,10 @@ static inline PetscInt KCycleLineWeightsPlace(const KCycleLineWeights *al, Petsc
   return at >= 0 && at % al->step[0] == 0 && at / al->step[0] < al->n[0] ? at / al->step[0] : -1;
 }
 
+/* weights_collapse.c */
+PETSC_INTERN void KCycleCollapse(const KCycleStencil *, PetscInt n, int S, const PetscScalar *from, PetscScalar *sums,
+                                 const PetscScalar *c[]);
+
 /* weights_line.c */
 PETSC_INTERN PetscErrorCode KCycleLineWeightsCreate(const KCycleTransfer *, int S, int e, int m, KCycleLineWeights *);
 PETSC_INTERN PetscErrorCode KCycleLineWeightsDestroy(KCycleLineWeights *);

@@ -11,16 +11,8 @@
   first for points between two coarse points, then for those between four, then eight. The excess of the diagonal counts
   where a neighbour in S is missing or is a stored boundary point.
 
-  Galerkin products have couplings of both signs. If x alone has been coarsened, and couplings a_y along y are much
-  stronger than a_x, the next points in x have positive couplings, which their diagonal neighbours balance:
-
-      - a_y / 4     - 3 a_y / 2         - a_y / 4
-      (a_y - a_x) / 2   diagonal    (a_y - a_x) / 2
-      - a_y / 4     - 3 a_y / 2         - a_y / 4
-
-  So before |c| is taken, what has the wrong sign is subtracted from the couplings with those diagonal neighbours, that
-  is with points further in other directions of S: sums stay. Else, weights would change from point to point along y.
-  Where a coupling keeps a wrong sign |c| keeps the weights positive.
+  Couplings of the wrong sign are made up for first, see weights_collapse.c. Where one stays |c| keeps the weights
+  positive.
 
   The weights of such a point add up to less than one, also if its own excess is next to nothing and only the points
   that it is interpolated through have some: then they are scaled to add up to one. A stiff body beside a boundary would
@@ -83,92 +75,6 @@ static PetscErrorCode OperatorDestroy(Operator *op)
 static int Between(const KCycleTransfer *tr, PetscInt d, PetscInt i)
 {
   return tr->factor[d] == 2 && ((i - tr->shift[d]) & 1) ? 1 << d : 0;
-}
-
-KC_VERSIONS static void Sum(PetscInt n, const PetscScalar *a, const PetscScalar *b, PetscScalar *to)
-{
-  for (PetscInt i = 0; i < n; i++) to[i] = a[i] + b[i];
-}
-
-/* Of n couplings c those with the sign of the diagonal lose it to m others, as far as these go: all of them become
-   smaller, their sum stays */
-KC_VERSIONS static void MakeUp(PetscInt n, const PetscScalar *KC_RESTRICT diagonal, PetscScalar *KC_RESTRICT c, int m,
-                               PetscScalar *const beside[])
-{
-  for (PetscInt i = 0; i < n; i++) {
-    const PetscReal sign = PetscRealPart(diagonal[i]) < 0 ? -1 : 1, wrong = sign * PetscRealPart(c[i]);
-    PetscReal       right = 0, part;
-
-    if (wrong <= 0) continue;
-    for (int t = 0; t < m; t++) right += PetscMax(0, -sign * PetscRealPart(beside[t][i]));
-    part = right > wrong ? wrong / right : right > 0 ? 1 : 0;
-    for (int t = 0; t < m; t++) {
-      const PetscScalar taken = -sign * PetscRealPart(beside[t][i]) > 0 ? part * beside[t][i] : 0;
-
-      c[i] += taken;
-      beside[t][i] -= taken;
-    }
-  }
-}
-
-static int DirectionsOf(int o)
-{
-  return (o % 3 != 1) + (o / 3 % 3 != 1) + (o / 9 != 1);
-}
-
-/* Does offset o look to the same side as another one in all directions of that one, and in more besides? */
-static PetscBool IsBeside(int o, int other)
-{
-  PetscBool beside = (PetscBool)(DirectionsOf(o) > DirectionsOf(other));
-
-  for (int d = 0; d < 3; d++, o /= 3, other /= 3)
-    beside = (PetscBool)(beside && (other % 3 == 1 || o % 3 == other % 3));
-  return beside;
-}
-
-/* Wrong signs among the collapsed couplings of a box, those of the next points first; c: all are in op->sums then */
-static void MakeUpSigns(const Operator *op, const PetscScalar *from, const PetscScalar *c[])
-{
-  const PetscScalar *diagonal = from + op->st->shape.ncoeffs / 2 * op->pad;
-
-  for (int o = 0; o < 27; o++) {
-    PetscScalar *own = op->sums + (o - op->low) * op->pad;
-
-    if (!c[o] || o == 13) continue;
-    if (c[o] != own) memcpy(own, c[o], op->pad * sizeof(*own));
-    c[o] = own;
-  }
-  for (int directions = 1; directions < 3; directions++) {
-    for (int o = 0; o < 27; o++) {
-      PetscScalar *beside[27];
-      int          m = 0;
-
-      if (!c[o] || o == 13 || DirectionsOf(o) != directions) continue;
-      for (int p = 0; p < 27; p++) {
-        if (c[p] && p != 13 && IsBeside(p, o)) beside[m++] = op->sums + (p - op->low) * op->pad;
-      }
-      if (m) MakeUp(op->pad, diagonal, op->sums + (o - op->low) * op->pad, m, beside);
-    }
-  }
-}
-
-/* c[o], o = (dx + 1) + 3 (dy + 1) + 9 (dz + 1): coefficients of a line (from: those of its points of one kind)
-   summed over the directions not in S, wrong signs made up for; NULL where there are none */
-static void Collapse(const Operator *op, int S, const PetscScalar *from, const PetscScalar *c[])
-{
-  const KCycleShape *shape = &op->st->shape;
-
-  for (int o = 0; o < 27; o++) c[o] = NULL;
-  for (int o = 0; o < shape->ncoeffs; o++) {
-    const int q = shape->line[o], dx = S & 1 ? shape->dx[o] : 0, dy = S & 2 ? shape->dy[q] : 0,
-              dz            = S & 4 ? shape->dz[q] : 0;
-    const int          to   = (dx + 1) + 3 * (dy + 1) + 9 * (dz + 1);
-    const PetscScalar *more = from + o * op->pad;
-
-    if (c[to]) Sum(op->pad, c[to], more, op->sums + (to - op->low) * op->pad);
-    c[to] = c[to] ? op->sums + (to - op->low) * op->pad : more;
-  }
-  if (shape->box && S & (S - 1)) MakeUpSigns(op, from, c); /* two directions at least */
 }
 
 static PetscBool IsOutside(const KCycleBox *box, PetscInt d, PetscInt at)
@@ -340,7 +246,7 @@ static PetscErrorCode SolveAlong(Operator *op, int S, int e)
 
   PetscFunctionBegin;
   KCycleSplitLinesGet(&op->split, 0, 0, split);
-  Collapse(op, S, split[0], c);
+  KCycleCollapse(op->st, op->pad, S, split[0], op->sums, c);
   for (int i = 0; i < 27; i++) {
     if (c[i] && i != 13) o[m++] = i;
   }
@@ -351,7 +257,7 @@ static PetscErrorCode SolveAlong(Operator *op, int S, int e)
       if (!KCycleLineWeightsLine(al, j, k, &row)) continue;
       KCycleSplitLinesGet(&op->split, j, k, split);
       for (int x = S & 1; x <= (e == 0 ? tr->factor[0] - 1 : S & 1); x++) {
-        Collapse(op, S, split[x], c);
+        KCycleCollapse(op->st, op->pad, S, split[x], op->sums, c);
         Totals(op, S, x, split[x], c, j, k);
         PutSystems(op, al, x, split[x], c, row);
       }
@@ -417,7 +323,7 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
 
   PetscFunctionBegin;
   KCycleSplitLinesGet(&op->split, j, k, split);
-  Collapse(op, S, split[x], c);
+  KCycleCollapse(op->st, op->pad, S, split[x], op->sums, c);
   Totals(op, S, x, split[x], c, j, k);
   NeighbourWeights(op, S, c, j, k);
   for (PetscInt q = 0; q < touch->count; q++) terms[q][0].m = terms[q][1].m = terms[q][2].m = 0;
