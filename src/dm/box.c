@@ -311,7 +311,7 @@ PetscInt KCycleBoxPointToRow(const KCycleBox *box, const PetscInt at[])
 /* Returns which unknown of the point it is */
 PetscInt KCycleBoxRowToPoint(const KCycleBox *box, PetscInt row, PetscInt at[])
 {
-  PetscInt rank = box->rank, place;
+  PetscInt rank = box->rank, index;
 
   if (row < box->rows[rank] || row >= box->rows[rank + 1]) {
     PetscInt high = box->nproc[0] * box->nproc[1] * box->nproc[2];
@@ -323,26 +323,26 @@ PetscInt KCycleBoxRowToPoint(const KCycleBox *box, PetscInt row, PetscInt at[])
       else high = middle;
     }
   }
-  place = (row - box->rows[rank]) / box->dof;
+  index = (row - box->rows[rank]) / box->dof;
   row   = (row - box->rows[rank]) % box->dof;
   for (PetscInt d = 0; d < 3; d++) {
     const PetscInt p = rank % box->nproc[d], n = box->range[d][p + 1] - box->range[d][p];
 
-    at[d] = box->range[d][p] + place % n;
-    place /= n;
+    at[d] = box->range[d][p] + index % n;
+    index /= n;
     rank /= box->nproc[d];
   }
   return row;
 }
 
 /* One leaf of the exchange if the point is on the grid */
-static void AddLeaf(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k, PetscInt place, KCycleLeaves *leaves)
+static void AddLeaf(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k, PetscInt index, KCycleLeaves *leaves)
 {
   const PetscInt at[3] = {box->start[0] + i, box->start[1] + j, box->start[2] + k};
 
   if (!IsOnGrid(box, at)) return;
   leaves->root[leaves->n]   = KCycleBoxRoot(box, at);
-  leaves->leaf[leaves->n++] = place;
+  leaves->leaf[leaves->n++] = index;
 }
 
 /* What a star needs of line (j, k): all of it beside the box, its end points inside */

@@ -78,7 +78,7 @@ KC_POINT void ForwardRow(const int step, const KCycleFactors *f, PetscInt i, Pet
   if (a) Forward(0, step, a, lower + first, t, last, y);
   if (b > a) Forward(1, step, b - a, lower + f->low, t + step * a, last + a, y + a);
   if (cut[1] < end)
-    Forward(0, step, end - cut[1], lower + KCycleFactorsPlace(f, cut[1]), t + step * b, last + b, y + b);
+    Forward(0, step, end - cut[1], lower + KCycleFactorsIndex(f, cut[1]), t + step * b, last + b, y + b);
 }
 
 /* Their numbers are the even ones of t */
@@ -112,15 +112,15 @@ KC_VERSIONS void KCycleTridiagonalBack(const KCycleFactors *f, PetscInt i, Petsc
                                        const KCScalar *next, KCScalar *y)
 {
   const KCScalar *inverse = f->inverse + i * f->m, *upper = f->upper + i * f->m;
-  PetscInt        cut[2], a, b, place;
+  PetscInt        cut[2], a, b, index;
 
   Shared(f, first, end, cut);
   a     = cut[0] - first;
   b     = cut[1] - first;
-  place = KCycleFactorsPlace(f, cut[1]);
+  index = KCycleFactorsIndex(f, cut[1]);
   if (a) Back(0, a, inverse + first, upper + first, next, y);
   if (b > a) Back(1, b - a, inverse + f->low, upper + f->low, next + a, y + a);
-  if (cut[1] < end) Back(0, end - cut[1], inverse + place, upper + place, next + b, y + b);
+  if (cut[1] < end) Back(0, end - cut[1], inverse + index, upper + index, next + b, y + b);
 }
 
 /* Row i of y for systems first to end - 1, less what comes before their lines and behind them */
@@ -128,10 +128,10 @@ KC_VERSIONS void KCycleTridiagonalCouple(const KCycleFactors *f, PetscInt i, Pet
                                          const KCScalar *before, const KCScalar *behind, KCScalar *y)
 {
   for (PetscInt s = first; s < end; s++) {
-    const PetscInt place = i * f->m + KCycleFactorsPlace(f, s);
+    const PetscInt index = i * f->m + KCycleFactorsIndex(f, s);
 
     y[s - first] =
-        KCyclePointCouple(y[s - first], f->before[place], before[s - first], f->behind[place], behind[s - first]);
+        KCyclePointCouple(y[s - first], f->before[index], before[s - first], f->behind[index], behind[s - first]);
   }
 }
 
@@ -139,7 +139,7 @@ KC_VERSIONS void KCycleTridiagonalCouple(const KCycleFactors *f, PetscInt i, Pet
 KC_VERSIONS void KCycleTridiagonalCoupleLine(const KCycleFactors *f, PetscInt n, PetscInt s, KCScalar before,
                                              KCScalar behind, KCScalar *y)
 {
-  const KCScalar *v = f->before + KCycleFactorsPlace(f, s), *w = f->behind + KCycleFactorsPlace(f, s);
+  const KCScalar *v = f->before + KCycleFactorsIndex(f, s), *w = f->behind + KCycleFactorsIndex(f, s);
 
   for (PetscInt i = 0; i < n; i++) y[i] = KCyclePointCouple(y[i], v[i * f->m], before, w[i * f->m], behind);
 }

@@ -14,7 +14,7 @@ static PetscReal PowerOfTwo(PetscReal size)
 }
 
 /* The right side in units of its largest entry; false where that is zero, or no number: x is that then */
-static PetscErrorCode TakeRightSide(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x, PetscBool *any)
+static PetscErrorCode ConvertRightSide(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x, PetscBool *any)
 {
   const KCycleLevelData *finest = &levels->level[levels->nlevels - 1];
   PetscReal              most[2], all[2];
@@ -130,7 +130,7 @@ static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const Pets
     KCycleCall(RunConverting(levels, b, x));
     return PETSC_SUCCESS;
   }
-  KC_PROFILED(levels, TakeRightSide(levels, b, x, &any));
+  KC_PROFILED(levels, ConvertRightSide(levels, b, x, &any));
   if (!any) return PETSC_SUCCESS;
   KCycleCall(KCycleLevelsCycle(levels));
   KC_PROFILED(levels, (*levels->kernels->convertout)(finest, finest->x, levels->size / levels->divisor, x));
@@ -329,12 +329,12 @@ static PetscInt Costs(const KCycleLevels *levels, const KCycleCost **cost)
 
 #if defined(KCYCLE_SINGLE)
 const KCycleEngine KCycleEngine_Single = {
-    .name    = "single",
-    .borrows = PETSC_FALSE,
+    .name      = "single",
+    .usesparts = PETSC_FALSE,
 #else
 const KCycleEngine KCycleEngine_Double = {
-    .name    = "double",
-    .borrows = PETSC_TRUE,
+    .name      = "double",
+    .usesparts = PETSC_TRUE,
 #endif
     .create     = Create,
     .run        = Run,

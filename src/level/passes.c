@@ -70,13 +70,13 @@ void KCyclePassInnerPlanes(const KCyclePass *pass, PetscInt i, PetscInt *first, 
 {
   const KCycleBox *box  = pass->st->box;
   const PetscInt   slow = box->dim - 1, planes = KCyclePlanes(box), margin = pass->step[i].margin;
-  const PetscInt(*pad)[2] = pass->smoother->pad;
-  const PetscInt  behind  = pass->st->shape.flat ? 0 : i;
-  const PetscBool low     = (PetscBool)(box->periodic[slow] || box->start[slow] > 0);
-  const PetscBool high    = (PetscBool)(box->periodic[slow] || box->start[slow] + box->n[slow] < box->size[slow]);
+  const PetscInt(*ghostrows)[2] = pass->smoother->ghostrows;
+  const PetscInt  behind        = pass->st->shape.flat ? 0 : i;
+  const PetscBool low           = (PetscBool)(box->periodic[slow] || box->start[slow] > 0);
+  const PetscBool high          = (PetscBool)(box->periodic[slow] || box->start[slow] + box->n[slow] < box->size[slow]);
 
-  *first = pad ? PetscMax(0, pad[slow][0] - margin) : low ? behind : 0;
-  *last  = planes - 1 - (pad ? PetscMax(0, pad[slow][1] - margin) : high ? behind : 0);
+  *first = ghostrows ? PetscMax(0, ghostrows[slow][0] - margin) : low ? behind : 0;
+  *last  = planes - 1 - (ghostrows ? PetscMax(0, ghostrows[slow][1] - margin) : high ? behind : 0);
   if (*first > *last) {
     *first = planes; /* none */
     *last  = planes - 1;
@@ -86,12 +86,12 @@ void KCyclePassInnerPlanes(const KCyclePass *pass, PetscInt i, PetscInt *first, 
 /* Of lines low to high - 1 of a plane those that step i runs on */
 void KCyclePassLines(const KCyclePass *pass, PetscInt i, PetscInt *low, PetscInt *high)
 {
-  const PetscInt(*pad)[2] = pass->smoother->pad;
+  const PetscInt(*ghostrows)[2] = pass->smoother->ghostrows;
   const PetscInt m = KCycleLinesOfPlane(pass->st->box), margin = pass->step[i].margin;
 
-  if (!pad || m == 1) return;
-  *low  = PetscMax(*low, pad[1][0] - margin);
-  *high = PetscMin(*high, m - PetscMax(0, pad[1][1] - margin));
+  if (!ghostrows || m == 1) return;
+  *low  = PetscMax(*low, ghostrows[1][0] - margin);
+  *high = PetscMin(*high, m - PetscMax(0, ghostrows[1][1] - margin));
 }
 
 /*

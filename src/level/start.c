@@ -69,11 +69,12 @@ static void FindPoint(PetscReal at, PetscInt low, PetscInt high, PetscBool perio
 
 /* Of one direction; dead: coarse points at its ends are those of stored Dirichlet values, which coarse right sides do
    not have; low: the first of the coarse points that are needed */
-static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, const PetscBool dead[], KCycleCubic *c, PetscInt *low)
+static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, const PetscBool dirichlet[], KCycleCubic *c,
+                                 PetscInt *low)
 {
   const KCycleBox *fine = tr->fine, *coarse = tr->coarse;
-  const PetscInt   size = coarse->size[d], begin = dead[0] && size > 2 ? 1 : 0,
-                 end = dead[1] && size > 2 ? size - 1 : size;
+  const PetscInt   size = coarse->size[d], begin = dirichlet[0] && size > 2 ? 1 : 0,
+                 end = dirichlet[1] && size > 2 ? size - 1 : size;
   PetscInt high      = 0;
 
   PetscFunctionBegin;
@@ -97,11 +98,11 @@ static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, const PetscBoo
 }
 
 /* Of x the coarse points behind which weights are those in the middle of a grid, and all lines go on in pairs */
-static void FindPairs(const KCycleTransfer *tr, PetscInt low, PetscBool dead, KCycleCubic *c)
+static void FindPairs(const KCycleTransfer *tr, PetscInt low, PetscBool dirichlet, KCycleCubic *c)
 {
   c->factor = tr->factor[0];
   c->shift  = 2 * low + tr->origin[0] - tr->fine->start[0];
-  c->low    = dead ? 2 : 1;
+  c->low    = dirichlet ? 2 : 1;
   while (2 * c->low + c->shift < 0) c->low++;
   c->high = PetscMax(c->low, c->m[0] - 3);
   while (c->high > c->low && 2 * c->high + c->shift > c->n[0]) c->high--;
@@ -148,7 +149,7 @@ PetscErrorCode KCycleStarterDestroy(KCycleStarter **starter)
 }
 
 /* Collective. The grids are those of an interpolation between levels */
-PetscErrorCode KCycleStarterCreate(MPI_Comm comm, const KCycleTransfer *tr, const PetscBool dead[3][2],
+PetscErrorCode KCycleStarterCreate(MPI_Comm comm, const KCycleTransfer *tr, const PetscBool dirichlet[3][2],
                                    KCycleStarter **starter)
 {
   const KCycleBox *coarse = tr->coarse;
@@ -160,10 +161,10 @@ PetscErrorCode KCycleStarterCreate(MPI_Comm comm, const KCycleTransfer *tr, cons
   PetscCall(PetscNew(&s));
   *starter = s;
   for (int d = 0; d < 3; d++) {
-    PetscCall(FindPoints(tr, d, dead[d], &s->cubic, &low[d]));
+    PetscCall(FindPoints(tr, d, dirichlet[d], &s->cubic, &low[d]));
     if (low[d] != coarse->start[d] || s->cubic.m[d] != coarse->n[d]) here = 0;
   }
-  FindPairs(tr, low[0], (PetscBool)(dead[0][0] || dead[0][1]), &s->cubic);
+  FindPairs(tr, low[0], (PetscBool)(dirichlet[0][0] || dirichlet[0][1]), &s->cubic);
   PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, comm));
   if (!all) PetscCall(FetchCreate(comm, coarse, low, s));
   PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * (size_t)s->cubic.m[0], (PetscScalar **)&s->work));

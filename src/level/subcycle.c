@@ -104,13 +104,13 @@ PetscErrorCode KCycleSubcycleBegin(KCycleSubcycles *subcycles, PetscInt level, K
 }
 
 /* Nothing of it has been done. broken: it ended with an error, and is written anew when it is visited again */
-PetscErrorCode KCycleSubcycleEnd(KCycleSubcycles *subcycles, PetscInt level, PetscBool broken)
+PetscErrorCode KCycleSubcycleEnd(KCycleSubcycles *subcycles, PetscInt level, PetscBool failed)
 {
   KCycleSubcycle *subcycle = subcycles->now;
 
   PetscFunctionBegin;
   subcycles->now  = NULL;
-  subcycle->tried = (PetscBool)!broken;
+  subcycle->tried = (PetscBool)!failed;
   PetscCall((*subcycles->levels->kernels->written)(&subcycle->program));
   for (PetscInt l = 0; l <= level; l++) {
     const PetscInt64 calls = *subcycles->levels->parts[l].calls - subcycle->calls[l];
@@ -118,7 +118,7 @@ PetscErrorCode KCycleSubcycleEnd(KCycleSubcycles *subcycles, PetscInt level, Pet
     *subcycles->levels->parts[l].calls = subcycle->calls[l];
     subcycle->calls[l]                 = calls;
   }
-  if (broken) {
+  if (failed) {
     PetscCall((*subcycles->levels->kernels->erase)(&subcycle->program));
     PetscCall(PetscFree(subcycle->calls));
   } else if (!subcycle->program) subcycles->sharing.refused++;

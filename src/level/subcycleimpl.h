@@ -36,5 +36,5 @@ PETSC_INTERN PetscErrorCode  KCycleSubcyclesSetTop(KCycleSubcycles *, PetscInt u
 PETSC_INTERN PetscErrorCode  KCycleSubcyclesMakeMatrices(KCycleSubcycles *);
 PETSC_INTERN KCycleSubcycle *KCycleSubcycleFind(KCycleSubcycles *, PetscInt level, const KCycleVisit *);
 PETSC_INTERN PetscErrorCode  KCycleSubcycleBegin(KCycleSubcycles *, PetscInt level, KCycleSubcycle *);
-PETSC_INTERN PetscErrorCode  KCycleSubcycleEnd(KCycleSubcycles *, PetscInt level, PetscBool broken);
+PETSC_INTERN PetscErrorCode  KCycleSubcycleEnd(KCycleSubcycles *, PetscInt level, PetscBool failed);
 PETSC_INTERN PetscErrorCode  KCycleSubcycleRun(const KCycleSubcycles *, PetscInt level, KCycleSubcycle *);

@@ -115,7 +115,7 @@ static void EnterLine(KCycleRows *r, PetscInt line)
   }
   for (int o = 0; o < shape->ncoeffs; o++) {
     r->coefficient[o] = r->at.constant ? r->at.end[0] + o * r->at.stride : r->at.c[o];
-    r->place[o]       = start[shape->line[o]] + shape->dx[o];
+    r->column[o]      = start[shape->line[o]] + shape->dx[o];
   }
 }
 
@@ -128,10 +128,10 @@ static PetscInt EndRow(KCycleRows *r, PetscInt i)
   for (int o = 0; o < shape->ncoeffs; o++) {
     const PetscInt    q = shape->line[o], to = i + shape->dx[o];
     const PetscScalar value = KCycleLineCoefficient(&r->at, o, i);
-    const PetscInt    place = r->outside[q] ? -1 : to < 0 ? r->left[q] : to >= r->at.n ? r->right[q] : r->place[o] + i;
+    const PetscInt column   = r->outside[q] ? -1 : to < 0 ? r->left[q] : to >= r->at.n ? r->right[q] : r->column[o] + i;
 
-    if (value == (PetscScalar)0.0 || place < 0) continue;
-    r->cols[m]     = place;
+    if (value == (PetscScalar)0.0 || column < 0) continue;
+    r->cols[m]     = column;
     r->values[m++] = value;
   }
   return m;
@@ -148,7 +148,7 @@ PetscInt KCycleRowsStencil(KCycleRows *r, PetscInt row)
   for (int o = 0; o < shape->ncoeffs; o++) {
     const PetscScalar value = r->coefficient[o][i];
 
-    r->cols[m]   = r->place[o] + i;
+    r->cols[m]   = r->column[o] + i;
     r->values[m] = value;
     m += value != (PetscScalar)0.0 && !r->outside[shape->line[o]];
   }

@@ -135,11 +135,11 @@ KC_POINT void KCycleCudaLinePoint(const KCycleCudaLines *z, PetscInt thread, Pet
 /* The factors of a line. Returns its place in them */
 KC_POINT PetscInt KCycleCudaLineFactors(const KCycleCudaLines *z, PetscInt row, PetscInt number, KCycleFactors *f)
 {
-  const PetscInt place = 2 * row + KCycleCudaLineParity(z, row);
-  const PetscInt set   = z->set[z->d == 0 ? place * z->nblocks + number / KC_SYSTEMS : place];
+  const PetscInt index = 2 * row + KCycleCudaLineParity(z, row);
+  const PetscInt set   = z->set[z->d == 0 ? index * z->nblocks + number / KC_SYSTEMS : index];
 
   KCycleLineSetFactors(&z->sets[set], z->factors, z->n, z->cut, f);
-  return KCycleFactorsPlace(f, z->d == 0 ? number % KC_SYSTEMS : number);
+  return KCycleFactorsIndex(f, z->d == 0 ? number % KC_SYSTEMS : number);
 }
 
 /* Planes across one direction: first points, steps and numbers in each direction. Divisors: points of a line of those,
@@ -321,8 +321,10 @@ PETSC_INTERN cudaError_t KCycleCudaGather(cudaStream_t, PetscInt n, const PetscI
                                           const KCScalar *x, const PetscInt *to, KCScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaSumSquares(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal *scratch);
 PETSC_INTERN cudaError_t KCycleCudaLargest(cudaStream_t, PetscInt n, const PetscScalar *x, PetscReal *scratch);
-PETSC_INTERN cudaError_t KCycleCudaTake(cudaStream_t, PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y);
-PETSC_INTERN cudaError_t KCycleCudaGive(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y);
+PETSC_INTERN cudaError_t KCycleCudaConvertIn(cudaStream_t, PetscInt n, const PetscScalar *x, PetscReal divisor,
+                                             KCScalar *y);
+PETSC_INTERN cudaError_t KCycleCudaConvertOut(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal factor,
+                                              PetscScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaFill(cudaStream_t, PetscInt n, PetscScalar value, PetscScalar *y);
 
 /* Inverses of systems that know nothing of each other, `count` of them, of the same size, one behind the other. Column

@@ -27,7 +27,7 @@ typedef struct {
   PetscReal        runs[2];
   PetscReal        thin[3]; /* points one of whose couplings along d is weaker than one in another direction */
   /* couplings of a point with opposite neighbours differ by at most these factors: summed up across; one by one */
-  PetscReal        jump, rough;
+  PetscReal        jump, opposite;
   /* these two are there where MatStencilScanAsymmetry() has looked */
   PetscBool        drifts;
   /* differences of pairs of couplings a(p, q) and a(q, p) over their sums, all added up: 0 symmetric, 1 one-way */
@@ -36,5 +36,5 @@ typedef struct {
   /* unless symmetric, the same of couplings ahead and behind in a row, for each direction */
   PetscReal        drift[3];
   PetscBool        isolated; /* there are isolated points: rows with a diagonal alone */
-  PetscBool        walls;    /* inside the grid couplings are missing, so that parts may be closed */
+  PetscBool        cuts;     /* inside the grid couplings are missing, so that parts may be closed */
 } KCycleScan;

@@ -15,7 +15,7 @@ struct _KCycleGhosts {
   const KCycleTransferDouble *tr;
   const KCycleBox            *box, *coarsebox;      /* what the process owns of both grids, */
   PetscInt                    low[3], coarselow[3]; /* behind so many points of those above */
-  PetscInt                    pad[3][2];            /* points that others own */
+  PetscInt                    ghostrows[3][2];      /* points that others own */
   PetscInt                    depth;                /* the most of them at a side */
   PetscInt                    origin[3];            /* parity of the points that the coarser grid keeps */
   PetscInt                   *number; /* of each line: which of the points that others own is its first one */

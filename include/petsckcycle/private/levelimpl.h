@@ -27,7 +27,7 @@ typedef struct {
 } KCycleStarter;
 
 #if !defined(KCYCLE_SINGLE)
-PETSC_INTERN PetscErrorCode KCycleStarterCreate(MPI_Comm, const KCycleTransfer *, const PetscBool dead[3][2],
+PETSC_INTERN PetscErrorCode KCycleStarterCreate(MPI_Comm, const KCycleTransfer *, const PetscBool dirichlet[3][2],
                                                 KCycleStarter **);
 PETSC_INTERN PetscErrorCode KCycleStarterDestroy(KCycleStarter **);
 #endif

@@ -104,7 +104,7 @@
   INT(KCYCLE_SWEEPS_LINES, 1, "of lines, each of which costs as much as several of points", "-mg_levels_ksp_max_it",   \
       "policy")                                                                                                        \
   INT(KCYCLE_SWEEPS_LINES_COARSE, 2, "of lines on coarse levels with kappa = 1", "-mg_levels_ksp_max_it", "policy")    \
-  INT(KCYCLE_FEWER_LINES, 16,                                                                                          \
+  INT(KCYCLE_COARSE_LINES, 16,                                                                                         \
       "lines are relaxed so often on levels with so many times fewer points than the finest one: there they cost "     \
       "little",                                                                                                        \
       "-mg_levels_ksp_max_it", "policy")                                                                               \
@@ -287,10 +287,10 @@ typedef struct {
 /* What sweeps depend on */
 typedef struct {
   PetscInt  dim, ncoeffs;  /* of the level */
-  PetscInt  fewer;         /* points than on the finest grid, by this factor */
-  PetscBool several;       /* cycles come to coarser levels more than once */
+  PetscInt  ratio;         /* points than on the finest grid, by this factor */
+  PetscBool revisits;      /* cycles come to coarser levels more than once */
   PetscBool lines, planes; /* sweeps relax lines, planes */
-  PetscBool broken;        /* lines of the finest grid are broken by inactive points */
+  PetscBool cutlines;      /* lines of the finest grid are broken by inactive points */
   PetscInt  asked;         /* sweeps on the finest level that were chosen otherwise; 0: none */
 } KCycleSweepFacts;
 
@@ -303,16 +303,16 @@ typedef enum {
   KCYCLE_WAS         = 1
 } KCycleWas;
 
-static inline KCycleWas KCycleWasThere(PetscBool known, PetscBool was)
+static inline KCycleWas KCycleWasKnown(PetscBool known, PetscBool was)
 {
   return !known ? KCYCLE_WAS_UNKNOWN : was ? KCYCLE_WAS : KCYCLE_WAS_NOT;
 }
 
 PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, PCKCycleGridType,
                                                  KCycleWas closed);
-PETSC_INTERN PetscBool      KCyclePolicyBroken(const KCycleScan *);
-PETSC_INTERN PetscBool      KCyclePolicyBrokenBeside(const KCycleScan *, PetscBool broken, int d);
-PETSC_INTERN void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool broken[],
+PETSC_INTERN PetscBool      KCyclePolicyCutsLines(const KCycleScan *);
+PETSC_INTERN PetscBool      KCyclePolicyCoarsensWeak(const KCycleScan *, PetscBool cutlines, int d);
+PETSC_INTERN void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool cutlines[],
                                          const char named[], const KCycleWas coarsened[], PetscInt factor[]);
 PETSC_INTERN PetscBool KCyclePolicySeeksRuns(const KCycleScan *, const PetscInt factor[]);
 PETSC_INTERN void      KCyclePolicyLines(const KCycleScan *, PetscBool convects, const PetscInt factor[],

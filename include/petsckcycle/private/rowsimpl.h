@@ -21,7 +21,7 @@ typedef struct {
   /* of its points but the first and the last */
   const PetscScalar   *coefficient[KC_MAX_COEFFS];
   /* of what the coefficients of its first point multiply, if there were points left of it */
-  PetscInt             place[KC_MAX_COEFFS];
+  PetscInt             column[KC_MAX_COEFFS];
   /* is a neighbour line outside the grid; places left and right of it, or -1 */
   PetscInt             outside[KC_MAX_LINES], left[KC_MAX_LINES], right[KC_MAX_LINES];
   /* one row */

@@ -171,7 +171,7 @@ struct _KCycleSmoother {
   KCycleClusters      *clusters;   /* that are corrected behind the sweeps of another smoother; or NULL */
   KCycleSmoother      *inner;      /* which is this one */
   PetscReal            divisor;    /* of the operator, beside that which solvers of planes have */
-  const PetscInt (*pad)[2];        /* ghost points at the sides of the grid, see ghostsimpl.h; or NULL */
+  const PetscInt (*ghostrows)[2];  /* ghost points at the sides of the grid, see ghostsimpl.h; or NULL */
   const KCycleVectors *vectors;    /* where b and x are, see vectorsimpl.h; or NULL */
   const char          *prefix;     /* of options, for solvers of planes */
   KCyclePlaneSolvers  *solvers;    /* of planes; or NULL: those are made at set-up */

@@ -177,7 +177,7 @@ PETSC_INTERN PetscErrorCode MatStencilConjugateStep(Mat, KCycleConjugate *, cons
 static inline int KCycleFindOffset(const KCycleBox *box, const KCycleShape *shape, const PetscInt row[],
                                    const PetscInt col[])
 {
-  int find = 0, place = 1;
+  int find = 0, index = 1;
 
   for (int d = 0; d < 3; d++) {
     const PetscInt size = box->size[d];
@@ -189,8 +189,8 @@ static inline int KCycleFindOffset(const KCycleBox *box, const KCycleShape *shap
       else if (away < -1) away += size;
     }
     if (away < -1 || away > 1) return -1;
-    find += place * (int)(away + 1);
-    place *= 3;
+    find += index * (int)(away + 1);
+    index *= 3;
   }
   return shape->find[find];
 }

@@ -10,7 +10,7 @@
 
 /*
   Factors T = L D U of tridiagonal systems beside each other: numbers of row i begin at i * m, those of system s are at
-  KCycleFactorsPlace(). Systems low to high - 1 are the same, and share a place; low == high: none do.
+  KCycleFactorsIndex(). Systems low to high - 1 are the same, and share a place; low == high: none do.
 */
 typedef struct {
   const KCScalar *lower, *inverse, *upper; /* of L, 1 / D and U */
@@ -18,7 +18,7 @@ typedef struct {
   PetscInt        m, low, high;
 } KCycleFactors;
 
-KC_POINT PetscInt KCycleFactorsPlace(const KCycleFactors *f, PetscInt s)
+KC_POINT PetscInt KCycleFactorsIndex(const KCycleFactors *f, PetscInt s)
 {
   return s < f->low || f->low == f->high ? s : s < f->high ? f->low : s - (f->high - f->low) + 1;
 }

@@ -57,7 +57,7 @@ static __device__ __forceinline__ Point PointOf(const KCycleCudaTile &a, const P
   p.j     = NC == 7 ? part.at[1] + row : plane;
   p.k     = NC == 7 ? plane : 0;
   p.line  = p.j + a.st.box.n[1] * p.k;
-  p.place = p.i + a.st.box.n[0] * p.line;
+  p.index = p.i + a.st.box.n[0] * p.line;
   return p;
 }
 
@@ -100,9 +100,9 @@ static __device__ __forceinline__ void Fetch(const KCycleCudaTile &a, const Shar
     const PetscInt n = (PetscInt)threadIdx.x + q * THREADS(NC), row = n / WIDTH(NC), i = n % WIDTH(NC);
     const bool     inside = row < shares.rows && IsInside<NC>(a, shares, part, 0, row, i);
 
-    x[q] = inside && a.x && IsPlane(part, plane) ? a.x[PointOf<NC>(a, part, row, i, plane).place] : (KCScalar)0;
+    x[q] = inside && a.x && IsPlane(part, plane) ? a.x[PointOf<NC>(a, part, row, i, plane).index] : (KCScalar)0;
     b[q] = inside && IsPlane(part, behind) && behind >= part.low + Lag(a)
-               ? a.b[PointOf<NC>(a, part, row, i, behind).place]
+               ? a.b[PointOf<NC>(a, part, row, i, behind).index]
                : (KCScalar)0;
   }
 }
@@ -308,7 +308,7 @@ static __device__ __forceinline__ void Write(const KCycleCudaTile &a, const Shar
     const PetscInt row = n / WIDTH(NC), i = n % WIDTH(NC);
 
     if (IsInside<NC>(a, shares, part, shares.rim, row, i))
-      a.y[PointOf<NC>(a, part, row, i, plane).place] = x[Local<NC>(row, i)];
+      a.y[PointOf<NC>(a, part, row, i, plane).index] = x[Local<NC>(row, i)];
   }
 }
 

@@ -106,14 +106,14 @@ static PetscErrorCode Largest(const KCycleLevelData *level, const PetscScalar *x
 static PetscErrorCode ConvertIn(const KCycleLevelData *level, const PetscScalar *x, PetscReal divisor, KCScalar *y)
 {
   PetscFunctionBegin;
-  KCycleCallKernel(KCycleCudaTake, level->st->box->npoints, x, divisor, y);
+  KCycleCallKernel(KCycleCudaConvertIn, level->st->box->npoints, x, divisor, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ConvertOut(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
 {
   PetscFunctionBegin;
-  KCycleCallKernel(KCycleCudaGive, level->st->box->npoints, x, factor, y);
+  KCycleCallKernel(KCycleCudaConvertOut, level->st->box->npoints, x, factor, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -114,7 +114,7 @@ static PetscErrorCode CopySums(PetscInt nroots, PetscInt n, const PetscInt leaf[
 }
 
 /* Pairs of leaves and roots that are both on this process */
-static PetscErrorCode TakePairs(PetscSF sf, PetscMPIInt rank, KCycleDeviceExchange *ex)
+static PetscErrorCode FindPairs(PetscSF sf, PetscMPIInt rank, KCycleDeviceExchange *ex)
 {
   const PetscInt    *ilocal;
   const PetscSFNode *remote;
@@ -158,7 +158,7 @@ static PetscErrorCode NumberSent(PetscSF sf, PetscMPIInt rank, PetscInt nhalo, P
 }
 
 /* What is read from other processes, packed */
-static PetscErrorCode TakeOthers(PetscSF sf, PetscMPIInt rank, PetscInt nhalo, KCycleDeviceExchange *ex)
+static PetscErrorCode FindOthers(PetscSF sf, PetscMPIInt rank, PetscInt nhalo, KCycleDeviceExchange *ex)
 {
   const PetscInt    *ilocal;
   const PetscSFNode *remote;
@@ -199,9 +199,9 @@ static PetscErrorCode ExchangeCreate(PetscSF sf, PetscInt nhalo, KCycleDeviceExc
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sf), &rank));
   PetscCall(PetscNew(&ex));
   *exchange = ex;
-  PetscCall(TakePairs(sf, rank, ex));
+  PetscCall(FindPairs(sf, rank, ex));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TakeOthers(sf, rank, nhalo, ex));
+  PetscCall(FindOthers(sf, rank, nhalo, ex));
   ex->aware = use_gpu_aware_mpi;
   for (int i = 0; i < 2; i++) {
     const size_t bytes = (size_t)(i ? ex->ngot : ex->nsent) * sizeof(KCScalar);

@@ -192,7 +192,7 @@ static PetscErrorCode Launch(KCycleDeviceTile *t, const KCycleLevelData *level, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void TakeSmoother(KCycleDeviceTile *t, const KCycleSmoother *s)
+static void SetSmoother(KCycleDeviceTile *t, const KCycleSmoother *s)
 {
   const KCycleBox *box = s->st->box;
 
@@ -218,7 +218,7 @@ PetscErrorCode KCycleDeviceTileDown(KCycleDeviceTile *t, const KCycleLevelData *
   const PetscInt all = 2 * KCycleSweepsTurns(sweeps);
 
   PetscFunctionBegin;
-  TakeSmoother(t, level->smoother[which]);
+  SetSmoother(t, level->smoother[which]);
   t->away   = PETSC_FALSE;
   t->tile.e = NULL;
   for (PetscInt done = 0; done < all; done += t->tile.nhalf) {
@@ -237,7 +237,7 @@ PetscErrorCode KCycleDeviceTileUp(KCycleDeviceTile *t, const KCycleLevelData *le
   const PetscBool away = (PetscBool)((all + t->most - 1) / t->most % 2);
 
   PetscFunctionBegin;
-  TakeSmoother(t, level->smoother[which]);
+  SetSmoother(t, level->smoother[which]);
   t->tile.coarse = NULL;
   if (t->away && !away) PetscCall(KCycleDeviceTileSettle(t, level));
   else if (away && !t->away) {

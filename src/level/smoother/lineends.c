@@ -108,12 +108,12 @@ static void EndsOfBlock(const KCycleLines *z, const KCycleLineBlock *block, Pets
   const PetscInt number = KCycleLinesFactors(z, block, &f), last = (z->n - 1) * f.m;
 
   for (PetscInt s = 0; s < block->end - block->first; s++) {
-    const PetscInt place = KCycleFactorsPlace(&f, number + s);
+    const PetscInt index = KCycleFactorsIndex(&f, number + s);
 
-    to[s]             = f.before[place];
-    to[total + s]     = f.before[last + place];
-    to[2 * total + s] = f.behind[place];
-    to[3 * total + s] = f.behind[last + place];
+    to[s]             = f.before[index];
+    to[total + s]     = f.before[last + index];
+    to[2 * total + s] = f.behind[index];
+    to[3 * total + s] = f.behind[last + index];
   }
 }
 

@@ -16,9 +16,9 @@ static PetscInt Kinds(const KCycleLines *z, PetscBool symmetric)
 
 static PetscInt *SetOf(const KCycleLines *z, const KCycleLineBlock *block)
 {
-  const PetscInt place = 2 * block->row + block->parity;
+  const PetscInt index = 2 * block->row + block->parity;
 
-  return z->set + (z->d == 0 ? place * z->nblocks + block->first / KC_SYSTEMS : place);
+  return z->set + (z->d == 0 ? index * z->nblocks + block->first / KC_SYSTEMS : index);
 }
 
 /* Returns the number that the first line of the block has among the systems */
@@ -115,7 +115,8 @@ static void FindShared(const KCycleStencil *st, const KCycleLines *z, const KCyc
 }
 
 /* Coefficient o of n points of a line, the first one and every step-th behind it, to places at a distance */
-static void Take(const KCycleLine *l, int o, PetscInt first, PetscInt step, PetscInt n, PetscInt distance, KCScalar *to)
+static void Gather(const KCycleLine *l, int o, PetscInt first, PetscInt step, PetscInt n, PetscInt distance,
+                   KCScalar *to)
 {
   const KCScalar *c   = l->constant ? l->end[0] + o * l->stride : l->c[o];
   const PetscInt  low = first == 0 ? 1 : 0, high = first + step * (n - 1) == l->n - 1 ? n - 1 : n;
@@ -127,8 +128,8 @@ static void Take(const KCycleLine *l, int o, PetscInt first, PetscInt step, Pets
 }
 
 /* Those of lines in x: systems beside each other */
-static void TakeAlong(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
-                      const KCycleFactors *f, const int o[3], KCScalar *const c[3])
+static void GatherAlong(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
+                        const KCycleFactors *f, const int o[3], KCScalar *const c[3])
 {
   PetscInt x;
 
@@ -138,14 +139,14 @@ static void TakeAlong(const KCycleStencil *st, const KCycleLines *z, const KCycl
 
     if (s > f->low && s < f->high) continue;
     KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
-    for (int k = 0; k < 3; k++) Take(&l, o[k], 0, 1, z->n, f->m, c[k] + KCycleFactorsPlace(f, s));
+    for (int k = 0; k < 3; k++) Gather(&l, o[k], 0, 1, z->n, f->m, c[k] + KCycleFactorsIndex(f, s));
   }
 }
 
 /* And of others: along the grid's lines in x, whose coefficients are at hand together. Systems that are the same are
    those of the first one of them */
-static void TakeAcross(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
-                       const KCycleFactors *f, const int o[3], KCScalar *const c[3])
+static void GatherAcross(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
+                         const KCycleFactors *f, const int o[3], KCScalar *const c[3])
 {
   const PetscInt lines = block->end - block->first, first[2] = {0, PetscMin(f->high, lines)};
   const PetscInt end[2] = {f->low < f->high ? PetscMin(f->low + 1, lines) : lines, f->low < f->high ? lines : first[1]};
@@ -158,7 +159,8 @@ static void TakeAcross(const KCycleStencil *st, const KCycleLines *z, const KCyc
     KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
     for (int k = 0; k < 3; k++) {
       for (int run = 0; run < 2; run++)
-        Take(&l, o[k], x + 2 * first[run], 2, end[run] - first[run], 1, c[k] + at + KCycleFactorsPlace(f, first[run]));
+        Gather(&l, o[k], x + 2 * first[run], 2, end[run] - first[run], 1,
+               c[k] + at + KCycleFactorsIndex(f, first[run]));
     }
   }
 }
@@ -181,8 +183,8 @@ static void Coefficients(const KCycleStencil *st, const KCycleLines *z, const KC
   o[before]     = find[13 - step[z->d]];
   o[1]          = find[13];
   o[2 - before] = find[13 + step[z->d]];
-  if (z->d == 0) TakeAlong(st, z, block, &f, o, c);
-  else TakeAcross(st, z, block, &f, o, c);
+  if (z->d == 0) GatherAlong(st, z, block, &f, o, c);
+  else GatherAcross(st, z, block, &f, o, c);
   for (PetscInt s = 0; s < set->m; s++) {
     if (!z->coupled[0]) c[before][KCycleLinesRow(z, block, 0) * set->m + s] = 0;
     if (!z->coupled[1]) c[2 - before][KCycleLinesRow(z, block, z->n - 1) * set->m + s] = 0;

@@ -198,8 +198,8 @@ static void DoLines(const Run *run, PetscInt i, PetscInt t, PetscInt first, Pets
 }
 
 /* From and to PETSc's numbers, in single precision; most: the largest numbers so far */
-KC_VERSIONS static void Take(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscReal scale, PetscReal limit,
-                             PetscReal *KC_RESTRICT most, KCScalar *KC_RESTRICT y)
+KC_VERSIONS static void ConvertIn(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscReal scale, PetscReal limit,
+                                  PetscReal *KC_RESTRICT most, KCScalar *KC_RESTRICT y)
 {
   for (PetscInt i = 0; i < n / KC_MOST * KC_MOST; i += KC_MOST) {
     for (int p = 0; p < KC_MOST; p++) {
@@ -215,7 +215,8 @@ KC_VERSIONS static void Take(PetscInt n, const PetscScalar *KC_RESTRICT x, Petsc
   }
 }
 
-KC_VERSIONS static void Give(PetscInt n, const KCScalar *KC_RESTRICT x, PetscReal back, PetscScalar *KC_RESTRICT y)
+KC_VERSIONS static void ConvertOut(PetscInt n, const KCScalar *KC_RESTRICT x, PetscReal back,
+                                   PetscScalar *KC_RESTRICT y)
 {
   for (PetscInt i = 0; i < n; i++) y[i] = (PetscScalar)x[i] * back;
 }
@@ -238,7 +239,8 @@ static void Load(const Run *run, PetscBool right, PetscInt t, PetscInt l, KCScal
     const KCScalar *x = line.owned[p] ? right ? run->task->b : run->task->x : right ? v->b : v->x;
 
     if (right && v->from)
-      Take(line.n[p], (line.owned[p] ? v->from : v->others) + line.at[p], v->scale, v->limit, KCycleVectorsMost(v), y);
+      ConvertIn(line.n[p], (line.owned[p] ? v->from : v->others) + line.at[p], v->scale, v->limit, KCycleVectorsMost(v),
+                y);
     else if (y != x + line.at[p]) memcpy(y, x + line.at[p], (size_t)line.n[p] * sizeof(KCScalar));
   }
 }
@@ -252,7 +254,7 @@ static void Store(const Run *run, PetscInt t, PetscInt l, const KCScalar *y)
   FindLine(run->march, t, l, &line);
   for (int p = 0; p < line.count; y += line.n[p++]) {
     if (run->task->converts) {
-      if (line.owned[p]) Give(line.n[p], y, v->back, v->to + line.at[p]);
+      if (line.owned[p]) ConvertOut(line.n[p], y, v->back, v->to + line.at[p]);
     } else {
       KCScalar *x = (line.owned[p] ? run->task->x : v->x) + line.at[p];
 

@@ -125,7 +125,7 @@ static PetscErrorCode CreateLike(const KCycleSmoother *model, const KCycleStenci
   (*smoother)->omega      = model->omega;
   (*smoother)->degree     = model->degree;
   (*smoother)->origin     = ghosts ? ghosts->origin : model->origin;
-  (*smoother)->pad        = ghosts ? ghosts->pad : NULL;
+  (*smoother)->ghostrows  = ghosts ? ghosts->ghostrows : NULL;
   (*smoother)->vectors    = vectors;
   (*smoother)->directions = model->directions;
   (*smoother)->lines      = model->lines;

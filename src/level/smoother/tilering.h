@@ -29,14 +29,14 @@ typedef enum {
 /* Where a line is in the ring */
 typedef struct {
   PetscInt plane, line;
-} Place;
+} Slot;
 
 /* Line l of plane t; both may be one outside the grid */
-static inline Place PlaceOf(const KCycleTile *w, PetscInt t, PetscInt l)
+static inline Slot SlotOf(const KCycleTile *w, PetscInt t, PetscInt l)
 {
-  const Place place = {(t + RING) % RING, l - w->base};
+  const Slot slot = {(t + RING) % RING, l - w->base};
 
-  return place;
+  return slot;
 }
 
 /*
@@ -44,24 +44,24 @@ static inline Place PlaceOf(const KCycleTile *w, PetscInt t, PetscInt l)
   half sweep reads and writes in long streams: the halves beside one, in y and along x, are neighbours in the stream of
   the other colour
 */
-static inline KCScalar *Half(const KCycleTile *w, Place place, int word, PetscInt parity)
+static inline KCScalar *Half(const KCycleTile *w, Slot slot, int word, PetscInt parity)
 {
   return w->ring +
-         (((place.plane * w->words + word) * 2 + (parity ^ (place.line & 1))) * w->lines + place.line) *
+         (((slot.plane * w->words + word) * 2 + (parity ^ (slot.line & 1))) * w->lines + slot.line) *
              (PetscInt64)w->half +
          KC_VECTOR;
 }
 
 /* Coefficients of the two points at the ends of a line */
-static inline KCScalar *EndsOf(const KCycleTile *w, Place place)
+static inline KCScalar *EndsOf(const KCycleTile *w, Slot slot)
 {
-  return w->ends + (place.plane * w->lines + place.line) * 2 * (w->nc + 1);
+  return w->ends + (slot.plane * w->lines + slot.line) * 2 * (w->nc + 1);
 }
 
 /* x of the line behind the last one of a plane, where lines up to high - 1 came to the tile */
 static inline void ZeroBeyond(const KCycleTile *w, PetscInt t, PetscInt high)
 {
   for (int parity = 0; w->lead && high == w->st->box->n[1] && parity < 2; parity++) {
-    memset(Half(w, PlaceOf(w, t, high), WORD_X, parity) - KC_VECTOR, 0, (size_t)w->half * sizeof(KCScalar));
+    memset(Half(w, SlotOf(w, t, high), WORD_X, parity) - KC_VECTOR, 0, (size_t)w->half * sizeof(KCScalar));
   }
 }

@@ -72,16 +72,16 @@ static PetscInt EntriesOf(const Rows *rows, int b)
 }
 
 /* Does the device have the newest values? */
-static PetscErrorCode AreThere(const Rows *rows, PetscBool *there)
+static PetscErrorCode AreOnDevice(const Rows *rows, PetscBool *ondevice)
 {
   PetscFunctionBegin;
-  *there = PETSC_TRUE;
-  for (int b = 0; b < 2 && rows->aij.mat[b] && *there; b++) {
+  *ondevice = PETSC_TRUE;
+  for (int b = 0; b < 2 && rows->aij.mat[b] && *ondevice; b++) {
     const PetscOffloadMask mask = rows->aij.mat[b]->offloadmask;
 
-    PetscCall(PetscObjectTypeCompare((PetscObject)rows->aij.mat[b], KCYCLE_DEVICE_SEQAIJ, there));
+    PetscCall(PetscObjectTypeCompare((PetscObject)rows->aij.mat[b], KCYCLE_DEVICE_SEQAIJ, ondevice));
     if (rows->aij.mat[b]->boundtocpu || (EntriesOf(rows, b) && mask != PETSC_OFFLOAD_GPU && mask != PETSC_OFFLOAD_BOTH))
-      *there = PETSC_FALSE;
+      *ondevice = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -217,25 +217,25 @@ PetscErrorCode MatStencilFromAIJOnDevice(Mat A, Mat aij, PetscBool *taken)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
   PetscReal    strays;
-  PetscBool    there;
+  PetscBool    ondevice;
   int          mine, all;
   Rows         rows;
   Map         *map = NULL;
 
   PetscFunctionBegin;
   PetscCall(RowsGet(aij, &rows));
-  PetscCall(AreThere(&rows, &there));
-  if (there) {
+  PetscCall(AreOnDevice(&rows, &ondevice));
+  if (ondevice) {
     PetscCall(MapGet(st, &rows, &map));
-    there = map->usable;
+    ondevice = map->usable;
   }
-  if (there) {
+  if (ondevice) {
     PetscCall(CopyValues(st, &rows, map, &strays));
     if (strays > 0) PetscCall(PetscInfo(A, "%g entries have no place in the stencil\n", (double)strays));
-    there = (PetscBool)(strays == 0);
+    ondevice = (PetscBool)(strays == 0);
   }
   PetscCall(KCycleAIJRestore(&rows.aij));
-  mine = there;
+  mine = ondevice;
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
   *taken = (PetscBool)all;
   if (!all) PetscCall(PetscInfo(A, "The values of the rows are read on the host\n"));

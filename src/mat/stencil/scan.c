@@ -16,18 +16,18 @@ enum {
   LOOK_SUMS,  /* and row sum relative to it, */
   LOOK_BOUND, /* also of absolute values */
   LOOK_ISOLATED,
-  LOOK_JUMPS, /* factor between couplings with points ahead and behind, whatever their place across */
-  LOOK_ROUGH, /* and between couplings with opposite points, one by one */
-  LOOK_GAPS,  /* walls across y and z, and in the end any */
+  LOOK_JUMPS,    /* factor between couplings with points ahead and behind, whatever their place across */
+  LOOK_OPPOSITE, /* and between couplings with opposite points, one by one */
+  LOOK_GAPS,     /* walls across y and z, and in the end any */
   LOOK_FAULT,
   LOOK_LARGEST,
   LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
   LOOK_COUNT = LOOK_TOTAL + 3, /* and their number; */
   LOOK_WEAK  = LOOK_COUNT + 3, /* points where they are weak beside those in another direction; */
   LOOK_THIN  = LOOK_WEAK + 9,  /* points where one of them is weaker than one in another direction; */
-  LOOK_WALLS = LOOK_THIN + 3,  /* points that have a wall across x, whatever else */
+  LOOK_CUTS  = LOOK_THIN + 3,  /* points that have a wall across x, whatever else */
   LOOK_NUM,
-  LOOK_SUMMED = LOOK_WALLS - LOOK_TOTAL /* so many are added up over all points */
+  LOOK_SUMMED = LOOK_CUTS - LOOK_TOTAL /* so many are added up over all points */
 };
 
 KC_POINT PetscReal Max(PetscReal a, PetscReal b)
@@ -45,7 +45,7 @@ KC_POINT PetscReal Ratio(PetscReal a, PetscReal b)
 }
 
 /* Above zero if one of two couplings is missing, or next to nothing, and the sum of the row has nothing in its place */
-KC_POINT PetscReal Walls(PetscReal a, PetscReal b, PetscReal sum)
+KC_POINT PetscReal Cut(PetscReal a, PetscReal b, PetscReal sum)
 {
   const PetscReal both = a + b, apart = PetscAbsReal(a - b);
 
@@ -94,7 +94,7 @@ KC_POINT int PlaceInPrism(const int box, const int d, const int o)
 }
 
 /* And of any shape, of nc coefficients */
-KC_POINT int Place(const int nc, const int box, const int d, const int o)
+KC_POINT int Offset(const int nc, const int box, const int d, const int o)
 {
   if (box > KC_BOX) return PlaceInPrism(box, d, o);
   if (box) return d == 0 ? o % 3 - 1 : d == 1 ? o / 3 % 3 - 1 : nc > 9 ? o / 9 - 1 : 0;
@@ -122,8 +122,8 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     /* a row with a zero on the diagonal is left out */
     const PetscReal   inverse   = diagonal > 8 / PETSC_MAX_REAL ? divided : 0;
     PetscReal         larger[3] = {0, 0, 0}, smaller[3] = {0, 0, 0};
-    PetscReal low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, rough = 0, walls = 0, across = 0, relative,
-              large;
+    PetscReal         low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, opposite = 0, cuts = 0, across = 0,
+              relative, large;
     PetscScalar sum = 0;
 
     _Pragma("GCC unroll 27") for (int o = 0; o < nc; o++)
@@ -134,18 +134,18 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
       size += PetscAbsScalar(v);
       KC_UNROLL
       for (int d = 0; d < dim; d++) {
-        if (Place(nc, box, d, o) < 0) low[d] += PetscRealPart(v);
-        if (Place(nc, box, d, o) > 0) high[d] += PetscRealPart(v);
+        if (Offset(nc, box, d, o) < 0) low[d] += PetscRealPart(v);
+        if (Offset(nc, box, d, o) > 0) high[d] += PetscRealPart(v);
       }
-      if (box && o < nc / 2) rough = Max(rough, Ratio(PetscAbsScalar(v), PetscAbsScalar(c[nc - 1 - o][i])));
+      if (box && o < nc / 2) opposite = Max(opposite, Ratio(PetscAbsScalar(v), PetscAbsScalar(c[nc - 1 - o][i])));
     }
     KC_UNROLL
     for (int d = 0; d < dim; d++) {
       const PetscReal a = sign * low[d], b = sign * high[d];
 
       jumps = Max(jumps, Ratio(PetscAbsReal(a), PetscAbsReal(b)));
-      if (d) walls = Max(walls, in[d] * Walls(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum)));
-      else across = Walls(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum));
+      if (d) cuts = Max(cuts, in[d] * Cut(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum)));
+      else across = Cut(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum));
       to[LOOK_TOTAL + d][i] += times * ((a > 0 ? a : 0) + (b > 0 ? b : 0));
       to[LOOK_COUNT + d][i] += times * ((a != 0 ? 1 : 0) + (b != 0 ? 1 : 0));
       larger[d]  = Larger(a, b);
@@ -158,10 +158,10 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     to[LOOK_SUMS][i]  = Max(relative, to[LOOK_SUMS][i]);
     to[LOOK_BOUND][i] = Max(large, to[LOOK_BOUND][i]);
     to[LOOK_ISOLATED][i] += size > diagonal ? 0 : 1; /* without couplings a row is as large as its diagonal */
-    to[LOOK_JUMPS][i] = Max(jumps, to[LOOK_JUMPS][i]);
-    to[LOOK_ROUGH][i] = Max(box ? rough : jumps, to[LOOK_ROUGH][i]);
-    to[LOOK_GAPS][i]  = Max(walls, to[LOOK_GAPS][i]);
-    to[LOOK_WALLS][i] += across > 0 ? times : 0;
+    to[LOOK_JUMPS][i]    = Max(jumps, to[LOOK_JUMPS][i]);
+    to[LOOK_OPPOSITE][i] = Max(box ? opposite : jumps, to[LOOK_OPPOSITE][i]);
+    to[LOOK_GAPS][i]     = Max(cuts, to[LOOK_GAPS][i]);
+    to[LOOK_CUTS][i] += across > 0 ? times : 0;
     to[LOOK_FAULT][i] += (size <= PETSC_MAX_REAL ? 0 : 1) + (diagonal > 0 ? 0 : 1);
   }
 }
@@ -335,7 +335,7 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n + LOOK_BATCH; i++) {
     if (IsInside(box, 0, i < n ? i : Apart(n, (i - n) % PetscMin(n, LOOK_APART)))) {
-      at[LOOK_GAPS][i] = PetscMax(at[LOOK_GAPS][i], at[LOOK_WALLS][i]);
+      at[LOOK_GAPS][i] = PetscMax(at[LOOK_GAPS][i], at[LOOK_CUTS][i]);
     }
     for (int t = 0; t < LOOK_LARGEST; t++) largest[t] = PetscMax(largest[t], at[t][i]);
     for (int t = 0; t < LOOK_SUMMED; t++) sums[t] += at[LOOK_TOTAL + t][i];
@@ -355,9 +355,9 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   scan->sums      = alllargest[LOOK_SUMS];
   scan->bound     = alllargest[LOOK_BOUND];
   scan->isolated  = (PetscBool)(alllargest[LOOK_ISOLATED] > 0);
-  scan->walls     = (PetscBool)(alllargest[LOOK_GAPS] > 0);
+  scan->cuts      = (PetscBool)(alllargest[LOOK_GAPS] > 0);
   scan->jump      = alllargest[LOOK_JUMPS];
-  scan->rough     = alllargest[LOOK_ROUGH];
+  scan->opposite  = alllargest[LOOK_OPPOSITE];
   for (int d = 0; d < 3; d++) {
     scan->sum[d]   = allsums[d];
     scan->count[d] = allsums[LOOK_COUNT - LOOK_TOTAL + d];

@@ -47,7 +47,7 @@ static void FlagPoints(const KCycleStencil *st, PetscScalar *const flag[2])
 }
 
 /* Is there a point without the flag before or behind point (i, j) along direction e? Beyond an end there is none */
-static PetscBool IsBroken(const KCycleStencil *st, int e, PetscInt i, PetscInt j, const PetscScalar *flag)
+static PetscBool IsCut(const KCycleStencil *st, int e, PetscInt i, PetscInt j, const PetscScalar *flag)
 {
   const KCycleBox *box = st->box;
 
@@ -82,7 +82,7 @@ PetscErrorCode MatStencilScanWeakRuns(Mat A, const KCycleScan **found)
   for (int d = 0; d < 2; d++) {
     PetscCall(KCycleBoxExchange(box, PETSC_FALSE, flag[d], st->halo));
     for (PetscInt p = 0; p < box->npoints; p++) {
-      if (flag[d][p] != (PetscScalar)0.0 && !IsBroken(st, 1 - d, p % box->n[0], p / box->n[0], flag[d])) runs[d]++;
+      if (flag[d][p] != (PetscScalar)0.0 && !IsCut(st, 1 - d, p % box->n[0], p / box->n[0], flag[d])) runs[d]++;
     }
   }
   PetscCall(PetscFree2(flag[0], flag[1]));

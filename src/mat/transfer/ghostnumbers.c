@@ -25,7 +25,7 @@ static void CopyLineWeights(const KCycleGhostSource *source, PetscInt i, PetscIn
   PetscInt                 row = 0, at = -1;
 
   if (KCycleLineWeightsLine(al, j + source->low[1], k + source->low[2], &row))
-    at = KCycleLineWeightsPlace(al, i + source->low[0]);
+    at = KCycleLineWeightsIndex(al, i + source->low[0]);
   for (int t = 0; t < al->m; t++) numbers[t] = at < 0 ? 0 : al->w[t * al->npoints + row + at];
 }
 
@@ -60,7 +60,7 @@ static PetscBool Repeats(const KCycleGhostSource *source, PetscInt j, PetscInt k
 /* Points behind each other in one direction of a grid with ghost points: the process that has the grid, and their place
    there; the one that owns them, and their place among its points */
 typedef struct {
-  PetscInt  to, at, owner, place, n;
+  PetscInt  to, at, owner, index, n;
   PetscBool own; /* both are the same, and these no ghost points */
 } Run;
 
@@ -165,11 +165,11 @@ static PetscErrorCode Pack(KCycleGhostSource *source, Block *block)
   PetscCall(PetscMalloc1((size_t)lines * (1 + (size_t)(x->n * m)), &block->numbers));
   next = block->numbers;
   for (PetscInt line = 0; line < lines; line++) {
-    const PetscInt  j = y->place + line % y->n, k = z->place + line / y->n;
+    const PetscInt  j = y->index + line % y->n, k = z->index + line / y->n;
     const PetscBool repeats = (PetscBool)(line % y->n && Repeats(source, j, k));
 
     *next++ = repeats;
-    for (PetscInt i = x->place; i < x->place + x->n && !repeats; i++, next += m)
+    for (PetscInt i = x->index; i < x->index + x->n && !repeats; i++, next += m)
       KCycleGhostSourceGet(source, i, j, k, next);
   }
   PetscCall(PetscMPIIntCast(next - block->numbers, &block->count));

@@ -140,11 +140,11 @@ static PetscErrorCode Lay(KCycleGhosts *g, Mat P, const KCycleOverlap *ov)
   g->box       = tr->fine;
   g->coarsebox = tr->coarse;
   for (int d = 0; d < 3; d++) {
-    g->low[d]       = ov->low[d];
-    g->coarselow[d] = ov->coarse[d];
-    g->pad[d][0]    = ov->low[d];
-    g->pad[d][1]    = all->fine->n[d] - ov->low[d] - tr->fine->n[d];
-    g->depth        = PetscMax(g->depth, PetscMax(g->pad[d][0], g->pad[d][1]));
+    g->low[d]          = ov->low[d];
+    g->coarselow[d]    = ov->coarse[d];
+    g->ghostrows[d][0] = ov->low[d];
+    g->ghostrows[d][1] = all->fine->n[d] - ov->low[d] - tr->fine->n[d];
+    g->depth           = PetscMax(g->depth, PetscMax(g->ghostrows[d][0], g->ghostrows[d][1]));
   }
   PetscCall(PetscMalloc1(all->fine->nlines, &g->number));
   PetscCall(CreateExchange(comm, tr->fine, all->fine, ov->low, g->number, &g->fine));

@@ -89,7 +89,7 @@ PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);
 PETSC_INTERN PetscErrorCode KCycleWeightsStore(KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *);
 
 /* Which of the points of its line is point i? -1: none */
-static inline PetscInt KCycleLineWeightsPlace(const KCycleLineWeights *al, PetscInt i)
+static inline PetscInt KCycleLineWeightsIndex(const KCycleLineWeights *al, PetscInt i)
 {
   const PetscInt at = i - al->first[0];
 
@@ -165,7 +165,7 @@ PETSC_INTERN PetscErrorCode KCycleSplitLinesDestroy(KCycleSplitLines *);
 PETSC_INTERN void           KCycleSplitLinesGet(KCycleSplitLines *, PetscInt j, PetscInt k, const PetscScalar *c[2]);
 
 /* Places of the lines that are kept: as many as the grid has near each other */
-static inline PetscInt KCycleNearPlaces(const KCycleBox *fine)
+static inline PetscInt KCycleNearLines(const KCycleBox *fine)
 {
   return PetscMin(fine->n[1], KC_NEAR) + KC_NEAR * (PetscMin(fine->n[2], KC_NEAR) - 1);
 }

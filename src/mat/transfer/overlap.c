@@ -66,7 +66,7 @@ static void CopyBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCyc
     const PetscBool has = KCycleLineWeightsLine(al, line % all->n[1], line / all->n[1], &row);
 
     for (PetscInt i = 0; i < all->n[0]; i++) {
-      const PetscInt at = has ? KCycleLineWeightsPlace(al, i) : -1;
+      const PetscInt at = has ? KCycleLineWeightsIndex(al, i) : -1;
 
       if (owned && i >= ov->low[0] && i < ov->low[0] + box->n[0]) continue;
       for (int t = 0; at >= 0 && t < al->m; t++) al->w[t * al->npoints + row + at] = halo[t];
@@ -225,10 +225,10 @@ static void PutLines(const KCycleOverlap *ov, const KCycleTransfer *to)
 
   for (int d = 1; d < 3; d++) {
     for (int side = 0; side < 2; side++) {
-      const PetscInt place = side ? box->n[d] - 2 : 1, step = side ? 1 : -1;
+      const PetscInt index = side ? box->n[d] - 2 : 1, step = side ? 1 : -1;
 
       for (PetscInt i = 0; i < box->n[3 - d] && ov->wraps[d][side]; i++) {
-        const PetscInt j = d == 1 ? place : i, k = d == 1 ? i : place, jj = d == 1 ? j + step : j,
+        const PetscInt j = d == 1 ? index : i, k = d == 1 ? i : index, jj = d == 1 ? j + step : j,
                        kk    = d == 1 ? k : k + step;
         PetscInt       *set  = KCycleTransferSets(to, KCycleBoxExtended(box, j, k));
         const PetscInt *from = KCycleTransferSets(to, KCycleBoxExtended(box, jj, kk));

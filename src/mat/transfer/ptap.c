@@ -52,7 +52,7 @@ static PetscErrorCode ProductCreate(Mat A, Mat P, const KCycleOverlap *ov, Produ
   pr->pad   = pr->n + 2;
   pr->first = pr->low = KCycleOffsetsFirst(pr->st->box->dim);
   pr->end             = 27 - pr->low;
-  places              = KCycleNearPlaces(pr->st->box);
+  places              = KCycleNearLines(pr->st->box);
   length              = (size_t)(pr->end - pr->low) * pr->pad;
   PetscCall(KCycleSplitLinesCreate(A, pr->tr, &pr->split));
   PetscCall(PetscMalloc2(2 * places * length, &pr->rows[0].ap, length, &pr->out));
@@ -263,7 +263,7 @@ void KCycleProductFold(const KCycleShape *shape, const KCycleBox *box, PetscScal
     const int o = shape->find[i], d[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
     int       to = 13;
 
-    for (int k = 0, place = 1; k < 3; k++, place *= 3) to += box->periodic[k] && box->size[k] == 1 ? 0 : place * d[k];
+    for (int k = 0, index = 1; k < 3; k++, index *= 3) to += box->periodic[k] && box->size[k] == 1 ? 0 : index * d[k];
     if (o < 0 || to == i) continue;
     for (PetscInt x = 0; x < box->n[0]; x++) {
       values[shape->find[to] * box->n[0] + x] += values[o * box->n[0] + x];

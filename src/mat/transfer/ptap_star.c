@@ -284,10 +284,10 @@ static void StarLine(const Fields *f, PetscInt e, const KCycleShape *shape, Pets
   memcpy(diagonal, own + 2 * dim * f->pad, n * sizeof(*diagonal));
   for (PetscInt d = 0; d < couples; d++) {
     for (int side = 0; side < 2; side++) {
-      const PetscInt     away = side ? -1 : 1, x = d == 0 ? away : 0, place[3] = {1, 3, 9};
+      const PetscInt     away = side ? -1 : 1, x = d == 0 ? away : 0, index[3] = {1, 3, 9};
       const PetscScalar *other = FieldsOf(f, e + away * step[d]) + 1 + f->ahead[0] + (2 * d + 1 - side) * f->pad + x;
 
-      Mean(n, own + (2 * d + side) * f->pad, other, values + shape->find[13 + away * place[d]] * n, diagonal);
+      Mean(n, own + (2 * d + side) * f->pad, other, values + shape->find[13 + away * index[d]] * n, diagonal);
     }
   }
 }

@@ -88,17 +88,17 @@ static PetscErrorCode LinesCreate(const KCycleLineWeights *al, Mat P, Lines *lin
   const KCycleBox     *box     = p->t.fine;
   const PetscInt       none[3] = {0, 0, 0};
   PetscMPIInt          away    = 1;
-  PetscInt             place   = box->rank;
+  PetscInt             index   = box->rank;
 
   PetscFunctionBegin;
   FindOwned(al, box, p->overlap.P ? p->overlap.low : none, lines->start, lines->end);
   for (int d = 0; d < al->e; d++) {
     away *= (PetscMPIInt)box->nproc[d];
-    place /= box->nproc[d];
+    index /= box->nproc[d];
   }
-  place %= box->nproc[al->e];
-  lines->before    = place > 0 ? box->rank - away : -1;
-  lines->behind    = place < box->nproc[al->e] - 1 ? box->rank + away : -1;
+  index %= box->nproc[al->e];
+  lines->before    = index > 0 ? box->rank - away : -1;
+  lines->behind    = index < box->nproc[al->e] - 1 ? box->rank + away : -1;
   lines->across[0] = al->e == 0 ? 1 : 0;
   lines->across[1] = al->e == 2 ? 1 : 2;
   lines->step      = al->e == 0 ? 1 : al->e == 1 ? al->n[0] : al->n[0] * al->n[1];

@@ -206,7 +206,7 @@ static void NeighbourWeights(Operator *op, int S, const PetscScalar *const c[], 
     PetscScalar *w = op->w + (al->o[t] - op->low) * op->pad + 1;
 
     for (PetscInt i = -1; i < op->n; i++) {
-      const PetscInt at = KCycleLineWeightsPlace(al, tr->factor[0] * i + tr->shift[0] + (S & 1));
+      const PetscInt at = KCycleLineWeightsIndex(al, tr->factor[0] * i + tr->shift[0] + (S & 1));
 
       if (at >= 0 && op->inverse[i + 1] != (PetscScalar)0.0) w[i] = al->w[t * al->npoints + row + at];
     }
@@ -219,12 +219,12 @@ static void PutSystems(Operator *op, KCycleLineWeights *al, int x, const PetscSc
                        const PetscScalar *const c[], PetscInt row)
 {
   const KCycleTransfer *tr    = op->ws->tr;
-  const int             place = al->e == 0 ? 1 : al->e == 1 ? 3 : 9, *find = op->st->shape.find;
+  const int             index = al->e == 0 ? 1 : al->e == 1 ? 3 : 9, *find = op->st->shape.find;
   const PetscScalar    *middle = from + op->st->shape.ncoeffs / 2 * op->pad + 1;
-  const PetscScalar    *ahead = from + find[13 + place] * op->pad + 1, *behind = from + find[13 - place] * op->pad + 1;
+  const PetscScalar    *ahead = from + find[13 + index] * op->pad + 1, *behind = from + find[13 - index] * op->pad + 1;
 
   for (PetscInt i = -1; i < op->n; i++) {
-    const PetscInt  at = KCycleLineWeightsPlace(al, tr->factor[0] * i + tr->shift[0] + x), p = row + at;
+    const PetscInt  at = KCycleLineWeightsIndex(al, tr->factor[0] * i + tr->shift[0] + x), p = row + at;
     const PetscReal sign = PetscRealPart(middle[i]) < 0 ? 1 : -1;
 
     if (at < 0) continue;
@@ -389,12 +389,12 @@ static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
   if (sign->set < 0) return;
   for (int dz = S & 4 ? -1 : 0; dz <= (S & 4 ? 1 : 0); dz++) {
     for (int dy = S & 2 ? -1 : 0; dy <= (S & 2 ? 1 : 0); dy++) {
-      const int      place = dy + 1 + 3 * (dz + 1);
+      const int      index = dy + 1 + 3 * (dz + 1);
       const PetscInt e     = KCycleBoxExtended(box, j + dy, k + dz);
 
-      if ((dy && IsOutside(box, 1, j + dy)) || (dz && IsOutside(box, 2, k + dz))) sign->outside |= 1 << place;
-      if (op->ws->mask) sign->mask[place] = op->ws->mask->set[e];
-      if (place != 4) memcpy(sign->weights[place], KCycleTransferSets(tr, e), sizeof(sign->weights[place]));
+      if ((dy && IsOutside(box, 1, j + dy)) || (dz && IsOutside(box, 2, k + dz))) sign->outside |= 1 << index;
+      if (op->ws->mask) sign->mask[index] = op->ws->mask->set[e];
+      if (index != 4) memcpy(sign->weights[index], KCycleTransferSets(tr, e), sizeof(sign->weights[index]));
     }
   }
 }

@@ -185,11 +185,11 @@ static void TensorLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscS
 
 /* Which of the coarse points low and low + 1 (0, 1) stand for the two; -1: none, as the next one is beyond a boundary.
    Beyond a Neumann boundary stands the last one */
-static void Pair(const KCycleWeights *ws, PetscInt d, PetscInt low, PetscInt stand[2])
+static void Pair(const KCycleWeights *ws, PetscInt d, PetscInt low, PetscInt represents[2])
 {
   for (int s = 0; s < 2; s++) {
-    if (CoarseExists(ws->tr, d, low + s)) stand[s] = s;
-    else stand[s] = ws->neumann[2 * d + s] ? 1 - s : -1;
+    if (CoarseExists(ws->tr, d, low + s)) represents[s] = s;
+    else represents[s] = ws->neumann[2 * d + s] ? 1 - s : -1;
   }
 }
 
