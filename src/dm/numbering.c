@@ -160,7 +160,7 @@ static PetscBool CheckRow(const KCycleIndices *ix, KCycleNumbering *g, const Poi
   return PETSC_TRUE;
 }
 
-/* Have rows [first, end) the columns of the rows so many before them, so much further? */
+/* Have rows [first, end) the columns of the rows `before` rows earlier, shifted? */
 KC_VERSIONS static PetscBool AreAlike(const KCycleIndices *ix, PetscInt first, PetscInt end, PetscInt before)
 {
   const PetscInt *i = ix->aij.i[0], begin = i[first], m = begin - i[first - before], count = i[end] - begin,

@@ -38,7 +38,7 @@ KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, 
 }
 
 /* x + w (t - couplings along the line) / d of points at its beginning (side 0) or its end (1), whose coefficients
-   stand point by point; y is not x */
+   lie point by point; y is not x */
 static void RelaxEndAlong(const KCycleLine *l, int nc, int side, const KCScalar *t, const KCScalar *w,
                           const KCScalar *x, KCScalar *y)
 {

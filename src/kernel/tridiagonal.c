@@ -1,6 +1,6 @@
 /*
   Tridiagonal systems beside each other. Those of lines in y and z are solved row by row: row i of all lines, then row
-  i + 1. Of lines in x, KC_SYSTEMS are taken together, and blocks of so many points are transposed for that.
+  i + 1. Of lines in x, KC_SYSTEMS are taken together, and blocks of KC_SYSTEMS points are transposed for that.
 */
 #include <petsckcycle/private/systemsimpl.h>
 

@@ -13,7 +13,7 @@ static inline KCycleClusterRows RowsOf(const KCycleSmoother *s)
   return rows;
 }
 
-/* Sums of the lanes of a slice. They stay in registers while nothing but numbers stands between the brackets */
+/* Sums of the lanes of a slice. They stay in registers while nothing but numbers is between the brackets */
 typedef struct {
   PetscScalar l[KC_CLUSTER_LANES];
 } Lanes;

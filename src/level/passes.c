@@ -194,7 +194,7 @@ static PetscErrorCode Run(KCyclePass *pass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* margin: so many ghost points at each side are wanted of what the sweeps leave, whose steps read the points beside those
+/* margin: ghost points at each side that are wanted of what the sweeps leave, whose steps read the points beside those
    that they relax */
 static PetscErrorCode PassCreate(KCycleSmoother *s, const KCycleSweeps *sweeps, PetscInt margin, const KCScalar *b,
                                  KCScalar *x, KCyclePass *pass)

@@ -67,8 +67,8 @@ static void FindPoint(PetscReal at, PetscInt low, PetscInt high, PetscBool perio
   Lagrange(at, point);
 }
 
-/* Of one direction; dead: coarse points at its ends are those of stored Dirichlet values, which coarse right sides do
-   not have; low: the first of the coarse points that are needed */
+/* Of one direction; dirichlet: coarse points at its ends are those of stored Dirichlet values, which coarse right sides
+   do not have; low: the first of the coarse points that are needed */
 static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, const PetscBool dirichlet[], KCycleCubic *c,
                                  PetscInt *low)
 {

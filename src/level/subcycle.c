@@ -103,7 +103,7 @@ PetscErrorCode KCycleSubcycleBegin(KCycleSubcycles *subcycles, PetscInt level, K
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nothing of it has been done. broken: it ended with an error, and is written anew when it is visited again */
+/* Nothing of it has been done. failed: it ended with an error, and is written anew when it is visited again */
 PetscErrorCode KCycleSubcycleEnd(KCycleSubcycles *subcycles, PetscInt level, PetscBool failed)
 {
   KCycleSubcycle *subcycle = subcycles->now;

@@ -71,7 +71,7 @@ static PetscReal RadiusOfMatrix(const Step *step)
   return PetscExpReal(2 * all - last);
 }
 
-/* So many cycles leave the slowest error, and so many more tell its factor */
+/* Cycles after which the slowest error is left, and those that tell its factor */
 #define BEFORE 8
 #define BEHIND 8
 

@@ -99,7 +99,7 @@ PetscBool KCycleModelIsTimed(const KCycleModel *model)
 /*
   Equation (3.2): least squares, of relative errors, as times of levels differ by orders of magnitude, over visits of
   levels instead of cycles; none of the three may be negative. Where launches and messages go together, launches
-  stand for both
+  are those of both
 */
 void KCycleModelFit(KCycleModel *model)
 {

@@ -66,8 +66,8 @@ PetscBool KCyclePolicyCutsLines(const KCycleScan *scan)
 
 /*
   Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, beside which no
-  direction is stronger in the mean. One may be where broken says so, see KCyclePolicyCoarsensWeak(), along which lines
-  are then relaxed; beside two of these it would take planes. broken, was: NULL for none
+  direction is stronger in the mean. One may be where cutlines says so, see KCyclePolicyCoarsensWeak(), along which
+  lines are then relaxed; with two of these it would take planes. cutlines, was: NULL for none
 */
 void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool cutlines[],
                             const char named[], const KCycleWas was[], PetscInt factor[])
@@ -163,8 +163,8 @@ PetscBool KCyclePolicyTriesPlanes(const KCycleScan *facts, const PetscInt factor
   return (PetscBool)(factor[d] > 1 && IsWeakBesideBoth(facts, d));
 }
 
-/* May direction d be coarsened although another one is stronger in the mean, as inactive points break lines along that?
-   Levels that are broken relax no planes */
+/* May direction d be coarsened although another one is stronger in the mean, as lines along that are cut by inactive
+   cells? Levels with such lines relax no planes */
 PetscBool KCyclePolicyCoarsensWeak(const KCycleScan *facts, PetscBool cutlines, int d)
 {
   return (PetscBool)(cutlines && !IsWeakBesideBoth(facts, d));
@@ -192,7 +192,7 @@ void KCyclePolicyPlanes(const KCycleScan *scan, const PetscReal left[], char pla
   lines[m] = 0;
 }
 
-/* Do coefficients jump, or are there walls inside the grid? */
+/* Do coefficients jump, or are lines cut inside the grid? */
 PetscBool KCyclePolicyJumps(const KCycleScan *scan, KCycleWas was)
 {
   return (PetscBool)(scan->jump > Threshold(KCYCLE_JUMP, was) || scan->cuts);
@@ -238,8 +238,8 @@ PetscBool KCyclePolicyIsCoarsest(const PetscInt size[])
 
 /*
   Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the
-  points is not small where stencils have 15 points or 27. Broken lines have as many sweeps as points. Cycles that come
-  to coarse grids more than once have no more sweeps there: they converge as fast, and take less time.
+  points is not small where stencils have 15 points or 27. Lines that are cut have as many sweeps as points. Cycles that
+  revisit coarse levels have no more sweeps there: they converge as fast, and take less time.
 */
 static PetscInt UsualSweeps(const KCycleSweepFacts *facts)
 {
@@ -268,8 +268,8 @@ PetscReal KCyclePolicyAhead(PetscInt cycles, PetscReal left, PetscReal last)
   return left * PetscPowReal(cycles > 1 ? last : KCYCLE_FALLBACK_LATER, (PetscReal)(KCYCLE_FALLBACK_AHEAD - cycles));
 }
 
-/* By which factor fewer processes go on with a grid of so many rows. Their number is a power of two, which a DMDA can
-   cut any grid into */
+/* By which factor the number of processes is reduced if a grid of `rows` rows is agglomerated. What is left is a power
+   of two, which a DMDA can cut any grid into */
 PetscInt KCyclePolicyReduction(PetscInt rows, PetscInt processes)
 {
   const PetscInt most   = PetscMax(1, PetscMin(processes / 2, rows / KCYCLE_GATHERED));

@@ -25,7 +25,7 @@ typedef struct {
 
 /* What a grid is to be used for, each with all before it */
 typedef enum {
-  KCYCLE_BOX_ROWS,     /* to know who owns what: every DMDA */
+  KCYCLE_BOX_ROWS,     /* for who owns what: every DMDA */
   KCYCLE_BOX_MATRICES, /* levels of ordinary matrices: what is not twisted */
   KCYCLE_BOX_KERNELS   /* those of the engine: one real unknown at a point and neighbours one point away */
 } KCycleBoxUse;

@@ -1,6 +1,6 @@
 /*
-  The only file that knows PETSc versions: everything else is written for the newest PETSc, and this header gives the
-  older ones what they lack.
+  The only file that depends on PETSc's version: everything else is written for the newest PETSc, and this header gives
+  the older ones what they lack.
 */
 #pragma once
 

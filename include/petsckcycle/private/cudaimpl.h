@@ -1,5 +1,5 @@
 /*
-  Kernels on a device: what they work on, and the functions that launch them. As those of the host they know no PETSc
+  Kernels on a device: what they work on, and the functions that launch them. As those of the host they use no PETSc
   object and no MPI, and there is one source for each precision. All pointers lead to memory of the device. Nothing
   waits: a launch has happened when its stream has come so far.
 
@@ -83,7 +83,7 @@ typedef struct {
 } KCycleCudaColour;
 
 /* A part of the points, or of the pairs of points beside each other in x: those between low and high, or those of a
-   list, where the first point stands or the number of the pair */
+   list, where the first point is or the number of the pair */
 typedef struct {
   PetscInt        n; /* threads */
   PetscInt        low[3], high[3];
@@ -93,7 +93,7 @@ typedef struct {
 /* The grid lines along one direction that have one colour, see lines.h; line by line, rows behind each other */
 typedef struct {
   PetscInt             d, n;                /* their direction, and points of a line */
-  PetscInt             step[3];             /* of places: along a line, from line to line of a row, from row to row */
+  PetscInt             step[3];             /* along a line, from line to line of a row, from row to row */
   PetscInt             nlines;              /* of the colour */
   PetscInt             count[2], parity[2]; /* of its lines in even and in odd rows */
   PetscInt             nblocks;             /* of a row and a parity that have sets of their own */
@@ -112,7 +112,7 @@ KC_POINT PetscInt KCycleCudaLineParity(const KCycleCudaLines *z, PetscInt row)
   return row & 1 ? z->parity[1] : z->parity[0];
 }
 
-/* Where the first point of line l of the colour stands, its row, and its number among the lines of the colour there */
+/* Where the first point of line l of the colour is, its row, and its number among the lines of the colour there */
 KC_POINT PetscInt KCycleCudaLineAt(const KCycleCudaLines *z, PetscInt l, PetscInt *row, PetscInt *number)
 {
   const PetscInt both = z->count[0] + z->count[1], pair = l / both, rest = l - pair * both;
@@ -123,7 +123,7 @@ KC_POINT PetscInt KCycleCudaLineAt(const KCycleCudaLines *z, PetscInt l, PetscIn
   return (KCycleCudaLineParity(z, *row) + 2 * *number) * z->step[1] + *row * z->step[2];
 }
 
-/* Line and place of a thread's point: neighbours in x are those of neighbouring threads */
+/* Line and index of a thread's point: neighbours in x are those of neighbouring threads */
 KC_POINT void KCycleCudaLinePoint(const KCycleCudaLines *z, PetscInt thread, PetscInt *l, PetscInt *i)
 {
   const PetscInt length = z->d == 0 ? z->n : z->nlines, a = thread / length, b = thread - a * length;
@@ -132,7 +132,7 @@ KC_POINT void KCycleCudaLinePoint(const KCycleCudaLines *z, PetscInt thread, Pet
   *i = z->d == 0 ? b : a;
 }
 
-/* The factors of a line. Returns its place in them */
+/* The factors of a line. Returns its index in them */
 KC_POINT PetscInt KCycleCudaLineFactors(const KCycleCudaLines *z, PetscInt row, PetscInt number, KCycleFactors *f)
 {
   const PetscInt index = 2 * row + KCycleCudaLineParity(z, row);
@@ -190,7 +190,7 @@ typedef struct {
   PetscInt                     n;
   const PetscInt              *step; /* which instructions are done, one after the other */
   const KCycleCudaInstruction *instruction;
-  /* or NULL; two numbers for each instruction, with a bit for each of its words that is the place of a vector */
+  /* or NULL; two numbers for each instruction, with a bit for each of its words that is an address in a vector */
   const unsigned long long    *vectors;
 } KCycleCudaSteps;
 
@@ -242,8 +242,8 @@ typedef struct {
 } KCycleCudaTile;
 
 /* How the grid of such a launch is shared out to parts that fit into shared memory: points that a part writes; as many
-   points of a rim on each side of it, in 2D none in z; points with rims. So many points from the edge of a part it has,
-   for each number up to the rim, such lines, pairs of points of a line, and lines of a plane */
+   points of a rim on each side of it, in 2D none in z; points with rims. At each distance from the edge of a part it
+   has, for each number up to the rim, such lines, pairs of points of a line, and lines of a plane */
 typedef struct {
   PetscInt          own[3], rim, n[3], parts[3];
   PetscInt          bytes;
@@ -327,7 +327,7 @@ PETSC_INTERN cudaError_t KCycleCudaConvertOut(cudaStream_t, PetscInt n, const KC
                                               PetscScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaFill(cudaStream_t, PetscInt n, PetscScalar value, PetscScalar *y);
 
-/* Inverses of systems that know nothing of each other, `count` of them, of the same size, one behind the other. Column
+/* Inverses of systems without couplings to each other, `count` of them, of the same size, one behind the other. Column
    j of all inverses comes behind column j - 1 of them all */
 typedef struct {
   PetscInt           n; /* unknowns, of all systems */
@@ -346,7 +346,7 @@ PETSC_INTERN KCycleCudaProgram *KCycleCudaWriting;
 typedef int (*KCycleCudaCompare)(const void *work, const void *other);
 PETSC_INTERN void        KCycleCudaWrite(KCycleCudaKind, PetscInt n, const void *work, size_t bytes, KCycleCudaCompare);
 /* a program, on the device, by one block; its columns, by many, and so many processors work at a time. The words of an
-   instruction that are places of vectors, or NULL; returns their number */
+   instruction that are addresses in vectors, or NULL; returns their number */
 PETSC_INTERN cudaError_t KCycleCudaPerform(cudaStream_t, const KCycleCudaSteps *);
 PETSC_INTERN cudaError_t KCycleCudaMakeColumns(cudaStream_t, const KCycleCudaSteps *, const KCycleCudaColumns *);
 PETSC_INTERN cudaError_t KCycleCudaProcessors(int *processors);

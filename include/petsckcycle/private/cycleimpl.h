@@ -20,7 +20,7 @@
     if (PetscUnlikely(ierr_)) return ierr_; \
   } while (0)
 
-/* So many times of visits of a level are kept, the last ones */
+/* Times of visits of a level that are kept, the last ones */
 #define KCYCLE_TIMES 64
 
 /* A clock of a level: a visit is timed without those of coarser levels in it. Index: 1 for visits that go on from an
@@ -161,12 +161,12 @@ typedef struct {
   PetscInt  unknowns; /* that it has */
   PetscInt  refused;  /* visits of it that are too long for one kernel */
   PetscBool products; /* visits are products with matrices from the second cycle on, */
-  PetscInt  matrices; /* of which so many have been made */
+  PetscInt  matrices; /* that have been made of them */
 } KCycleSharing;
 
 typedef struct {
   const char *name;
-  PetscBool   usesparts; /* arrays of KCycleLevelParts are used, and x of the run may be no zero */
+  PetscBool   usesparts; /* uses arrays of KCycleLevelParts, and x of the run may be no zero */
   PetscErrorCode (*create)(MPI_Comm, KCycleMemorySpace, PetscInt nlevels, const KCycleLevelParts[], PetscReal scale,
                            KCycleLevels **);
   PetscErrorCode (*run)(KCycleLevels *, const KCycleRun *, const PetscScalar *b, PetscScalar *x);

@@ -17,7 +17,7 @@ typedef struct {
   PetscInt         notfinite, zero, empty;
   PetscReal        scale, sums; /* largest entry of the diagonal, largest row sum relative to it */
   PetscReal        bound;       /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
-  /* couplings in each direction, whatever the place of a neighbour across: their sum and number */
+  /* couplings in each direction, wherever a neighbour is across: their sum and number */
   PetscReal        sum[3], count[3];
   /* points whose couplings along d are weak beside those along e: weak[d][e], and beside both others: weak[d][d] */
   PetscReal        weak[3][3];

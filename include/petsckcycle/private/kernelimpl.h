@@ -88,7 +88,7 @@ static inline PetscBool KCycleBoxTalks(const KCycleBox *box)
   return PETSC_FALSE;
 }
 
-/* Are halos of several processes, which have so many points in the mean, to be sent while inner points are computed? */
+/* Are halos of several processes, with `above` points or more in the mean, to be sent while inner ones are computed? */
 static inline PetscBool KCycleBoxOverlaps(const KCycleBox *box, PetscInt above)
 {
   const PetscInt processes = box->nproc[0] * box->nproc[1] * box->nproc[2];
@@ -161,8 +161,8 @@ typedef enum {
 } KCyclePrecision;
 
 /*
-  The data of the kernels, without a PETSc object: Pool, arrays behind each other in one allocation, which others know
-  by number or by place; Class, coefficients that several lines share; Stencil, the coefficients on the lines that a
+  The data of the kernels, without a PETSc object: Pool, arrays after each other in one allocation, which others refer
+  to by number or by offset; Class, coefficients that several lines share; Stencil, the coefficients on the lines that a
   process owns; Transfer, the weights between two grids.
 */
 #define KCYCLE_DATA(Number, Pool, Class, Stencil, Transfer)                                                          \
@@ -259,7 +259,7 @@ static inline PetscInt KCycleBlockLength(const KCycleBox *box, const KCycleShape
 }
 
 /* Numbers that a class has: its coefficients, then those of the points at its ends, at most 8. There are at least 8
-   of box stencils: whole vectors may read so many places behind the coefficients of a line */
+   of box stencils: whole vectors may read as many numbers after the coefficients of a line */
 static inline PetscInt KCycleClassLength(const KCycleBox *box, const KCycleShape *shape)
 {
   return shape->ncoeffs * (box->n[0] + (box->n[0] < 8 ? box->n[0] : 8));
@@ -305,7 +305,7 @@ static inline KCScalar *KCycleBlock(const KCycleStencil *st, PetscInt e)
   return st->block[e] < 0 ? NULL : st->own.v + st->block[e];
 }
 
-/* Asks for n places that are read soon: the processor by itself does not see far enough ahead */
+/* Asks for n numbers that are read soon: the processor by itself does not see far enough ahead */
 KC_POINT void KCycleFetch(PetscInt n, const KCScalar *places)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
@@ -462,7 +462,7 @@ static inline const KCScalar *KCycleWeightsRight(const KCScalar *w, PetscInt n)
   return w + 2 * n + 4;
 }
 
-/* A fine point, in one direction: so many coarse points from the first one on, with these weights */
+/* A fine point, in one direction: `count` coarse points from the first one on, with these weights */
 typedef struct {
   PetscInt  first;
   int       count;

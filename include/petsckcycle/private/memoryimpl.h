@@ -45,7 +45,7 @@ typedef struct {
   double     since, flops_since, bytes_since; /* of the row that is going on */
 } KCycleProfile;
 
-/* The inverse of an operator whose unknowns fall into `count` systems of the same size that know nothing of each other,
+/* The inverse of an operator whose unknowns fall into `count` systems of the same size without couplings to each other,
    one behind the other. column: of all systems, one behind the other */
 typedef struct {
   PetscInt     count;

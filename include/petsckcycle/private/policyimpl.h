@@ -287,10 +287,10 @@ typedef struct {
 /* What sweeps depend on */
 typedef struct {
   PetscInt  dim, ncoeffs;  /* of the level */
-  PetscInt  ratio;         /* points than on the finest grid, by this factor */
-  PetscBool revisits;      /* cycles come to coarser levels more than once */
+  PetscInt  ratio;         /* of points of the finest grid to those of this one */
+  PetscBool revisits;      /* cycles revisit coarser levels */
   PetscBool lines, planes; /* sweeps relax lines, planes */
-  PetscBool cutlines;      /* lines of the finest grid are broken by inactive points */
+  PetscBool cutlines;      /* lines of the finest grid are cut by inactive cells */
   PetscInt  asked;         /* sweeps on the finest level that were chosen otherwise; 0: none */
 } KCycleSweepFacts;
 

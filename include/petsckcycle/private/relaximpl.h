@@ -28,7 +28,7 @@ typedef struct {
   PetscBool all;  /* not only those where couplings jump, */
   PetscReal jump; /* by more than this factor */
   /* The one direction that is coarsened, or -1; its points parity, parity + 2... in the grid are kept. Then only those
-     that the coarser grid does not stand for, see sift.c */
+     that the coarser grid does not represent, see sift.c */
   int       along;
   PetscInt  parity;
   PetscReal singular; /* what is rounding in sums of the matrix, relative to those of the diagonals */
@@ -49,7 +49,7 @@ typedef struct {
   char                planes[4]; /* and across which it is to relax planes; both "": points */
   PetscInt            origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
   PetscInt            factor[3]; /* by which directions are coarsened; 0: there is no coarser grid */
-  PetscInt            ratio;     /* points than on the finest grid by this factor; 0: this is not a level */
+  PetscInt            ratio;     /* of points of the finest grid to those of this one; 0: this is not a level */
 
   /* found at set-up */
   Mat              A; /* the operator as a MATSTENCIL */

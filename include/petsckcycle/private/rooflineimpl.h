@@ -4,7 +4,7 @@
 
   What a pass through a grid takes is the longer one of two times, that of moving its bytes, and that of its operations,
   at the rate that its kernels reach in cache; and of the shorter one the part that is not hidden behind the longer one,
-  which is measured. Rates depend on the length of lines, as Hockney's do: with lines of so many points as its n_1/2 a
+  which is measured. Rates depend on the length of lines, as Hockney's do: with lines of as many points as its n_1/2 a
   kernel has half of the rate that it has with endless ones.
 */
 #pragma once
@@ -71,7 +71,7 @@ static inline PetscReal KCycleRooflinePass(PetscReal operations, PetscReal bytes
   return PetscMax(operations, bytes) + exposed * PetscMin(operations, bytes);
 }
 
-/* Seconds of so many operations at each point of a grid with so many lines */
+/* Seconds of a number of operations at each point of a grid with a number of lines */
 static inline PetscReal KCycleSpeedSeconds(const KCycleSpeed *speed, PetscReal flops, PetscReal points, PetscReal lines)
 {
   return flops * (points + speed->half * lines) / speed->rate;

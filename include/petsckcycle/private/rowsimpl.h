@@ -1,9 +1,9 @@
 /*
   The rows of an operator one after the other, whether it is stored as AIJ or as a stencil.
 
-  Columns are places on this process: owned points come first, then ghosts, which an exchange fills from their owners:
+  Columns are numbers on this process: owned points come first, then ghosts, which an exchange fills from their owners:
 
-    place   0 ... n - 1 | n ... n + nghost - 1
+    column  0 ... n - 1 | n ... n + nghost - 1
             owned         ghosts
 */
 #pragma once
@@ -22,7 +22,7 @@ typedef struct {
   const PetscScalar   *coefficient[KC_MAX_COEFFS];
   /* of what the coefficients of its first point multiply, if there were points left of it */
   PetscInt             column[KC_MAX_COEFFS];
-  /* is a neighbour line outside the grid; places left and right of it, or -1 */
+  /* is a neighbour line outside the grid; columns left and right of it, or -1 */
   PetscInt             outside[KC_MAX_LINES], left[KC_MAX_LINES], right[KC_MAX_LINES];
   /* one row */
   PetscInt            *cols;

@@ -63,7 +63,7 @@ typedef struct {
   int            number;    /* of a smoothing step: which one of a sweep */
   PetscBool      reverse;   /* it belongs to a backward sweep */
   PetscBool      zeroguess; /* x counts as zero, and may hold anything */
-  PetscInt       margin;    /* of ghost points, so many at each side are computed, too */
+  PetscInt       margin;    /* number of ghost points at each side that are computed, too */
 } KCycleStep;
 
 #define KC_PASS_STEPS     32
@@ -110,7 +110,7 @@ typedef struct {
                                    const KCycleTransfer *, KCScalar *, PetscReal *sum);
   PetscErrorCode (*interpolatesmooth)(KCycleSmoother *, const KCycleSweeps *, const KCycleTransfer *, const KCScalar *,
                                       const KCScalar *, KCScalar *);
-  /* NULL: never. Is x of so many sweeps from zero best computed again by interpolatesmooth? smoothrestrict does not
+  /* NULL: never. Is x of `its` sweeps from zero best computed again by interpolatesmooth? smoothrestrict does not
      write it then */
   PetscBool (*repeats)(const KCycleSmoother *, PetscInt its);
   /* NULL: as passes.c goes. How often sweeps go through the grid, see KCycleSmootherTrips() */

@@ -109,7 +109,7 @@ PETSC_INTERN PetscBool MatStencilValueAt(const KCycleBox *, const PetscScalar *,
 
 /* parts.c: connected parts of the grid, see there */
 typedef struct {
-  PetscInt    *piece;   /* of each point of this process, its part; -1: it is coupled to nobody */
+  PetscInt    *piece;   /* of each point of this process, its part; -1: it is isolated */
   PetscScalar *d;       /* and, where D A is symmetric, D */
   PetscInt     npieces; /* parts with points of this process, */
   PetscInt    *root;    /* the lowest row of each, on all processes, */

@@ -10,7 +10,7 @@
 
 /*
   Factors T = L D U of tridiagonal systems beside each other: numbers of row i begin at i * m, those of system s are at
-  KCycleFactorsIndex(). Systems low to high - 1 are the same, and share a place; low == high: none do.
+  KCycleFactorsIndex(). Systems low to high - 1 are the same, and share factors; low == high: none do.
 */
 typedef struct {
   const KCScalar *lower, *inverse, *upper; /* of L, 1 / D and U */
@@ -75,7 +75,7 @@ PETSC_INTERN void KCycleLineCouple(int count, PetscInt n, PetscBool constant, co
 #define KC_CLUSTER_LANES 8
 typedef struct {
   const PetscInt    *start;   /* of each slice, in entries of a lane */
-  const PetscInt    *members; /* of each lane of each slice: so many of its first entries stand in their columns */
+  const PetscInt    *members; /* of each lane of each slice: how many of its first entries are in their columns */
   const PetscInt    *column;  /* owned points, and behind them the halo */
   const PetscScalar *value;
   const KCScalar    *halo;

@@ -4,7 +4,7 @@
 */
 #include "launchcuda.h"
 
-/* So many rows of a system are read before they are needed, as each one waits for the one before */
+/* Rows of a system that are read before they are needed, as each one waits for the one before */
 #define ROWS 8
 
 /* A line: points, from one to the next in y and in x */

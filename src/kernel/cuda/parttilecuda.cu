@@ -33,13 +33,13 @@ static __device__ __forceinline__ PetscInt IndexOf(const Part &part, const Spot 
   return s.k * part.plane + s.j * part.row + (s.i & 1) * part.half + (s.i >> 1);
 }
 
-/* Lines of a plane, and planes, so many points from the edge of the part */
+/* Lines of a plane, and planes, at a distance from the edge of the part */
 template <int NC> static __device__ __forceinline__ PetscInt Lines(const KCycleCudaShares &shares, PetscInt margin)
 {
   return shares.rows[margin].number * (NC == 7 ? shares.n[2] - 2 * margin : 1);
 }
 
-/* Number n of the points (pairs of points) that are so many points from the edge of the part, and more */
+/* Number n of the points (pairs of points) that are at that distance from the edge of the part, or further */
 template <int NC>
 static __device__ __forceinline__ Spot SpotOf(const KCycleCudaShares &shares, const KCycleCudaDivisor &width,
                                               PetscInt margin, PetscInt n)
@@ -170,7 +170,7 @@ static __device__ __forceinline__ void Relax(const KCycleCudaTile &a, const KCyc
   }
 }
 
-/* The residual, in the place of b */
+/* The residual, in b's memory */
 template <int NC>
 static __device__ __forceinline__ void Residual(const KCycleCudaTile &a, const KCycleCudaShares &shares,
                                                 const Part &part)

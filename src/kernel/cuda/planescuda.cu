@@ -3,7 +3,7 @@
 */
 #include "stencilcuda.h"
 
-/* Where point number `thread` of a part stands in a vector, and on the grid of the planes */
+/* Where point number `thread` of a part is in a vector, and on the grid of the planes */
 static __device__ __forceinline__ PetscInt IndexOf(const KCycleCudaBox &box, const KCycleCudaPlanes &part,
                                                    PetscInt thread, PetscInt *own)
 {

@@ -9,7 +9,7 @@ static __device__ __forceinline__ PetscScalar EntryOf(const KCycleCudaRows &rows
   return entry >= 0 ? rows.a[entry] : entry == KC_NO_ENTRY ? (PetscScalar)0 : rows.oa[KC_OFF_ENTRY - entry];
 }
 
-/* The coefficients of a point; those of the first and the last point of a line stand behind the arrays, too */
+/* The coefficients of a point; those of the first and the last point of a line are after the arrays, too */
 static __global__ void CopyRows(const KCycleCudaRows rows, const KCycleCudaBox box, KCScalar *own)
 {
   const PetscInt index = KCycleCudaThread(), line = KCycleCudaQuotient(index, box.line), n = box.n[0],

@@ -1,6 +1,6 @@
 /*
   Products, residuals and relaxation with a stencil: what one thread does. A shape of stencils is known by the number of
-  its coefficients, for which loops are unrolled; where they lie stands in KCycleShape.
+  its coefficients, for which loops are unrolled; KCycleShape says where they lie.
 */
 #pragma once
 
@@ -16,7 +16,7 @@
    : (st)->shape.ncoeffs == 27 ? kernel<27> \
                                : NULL)
 
-/* A point of the owned box, its line and where it stands in a vector */
+/* A point of the owned box, its line and where it is in a vector */
 typedef struct {
   PetscInt i, j, k, line, index;
 } Point;

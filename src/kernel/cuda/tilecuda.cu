@@ -61,7 +61,7 @@ static __device__ __forceinline__ Point PointOf(const KCycleCudaTile &a, const P
   return p;
 }
 
-/* Is a point of the grid's, and so many points from the edge of the part? */
+/* Is it a point of the grid, and at that distance from the edge of the part? */
 template <int NC>
 static __device__ __forceinline__ bool IsInside(const KCycleCudaTile &a, const Shares &shares, const Part &part,
                                                 PetscInt margin, PetscInt row, PetscInt i)
@@ -195,7 +195,7 @@ static __device__ __forceinline__ void Relax(const KCycleCudaTile &a, const Shar
   }
 }
 
-/* The residual of a plane, in the place of b */
+/* The residual of a plane, in b's memory */
 template <int NC>
 static __device__ __forceinline__ void Residual(const KCycleCudaTile &a, const Shares &shares, const Part &part,
                                                 PetscInt plane)

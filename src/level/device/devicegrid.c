@@ -344,7 +344,7 @@ PetscErrorCode KCycleDeviceGridDestroy(KCycleDeviceGrid **grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of so many numbers */
+/* Bytes of n numbers */
 static size_t Bytes(PetscInt n)
 {
   return (size_t)n * sizeof(KCScalar);
@@ -434,7 +434,7 @@ PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *grid, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the halo of the grid to the points of x that it stands for; then it is zero */
+/* Adds the halo of the grid to the points of x that it copies; then it is zero */
 PetscErrorCode KCycleDeviceGridReduce(const KCycleDeviceGrid *grid, KCScalar *x)
 {
   const KCycleDeviceExchange *ex = grid->exchange[1];

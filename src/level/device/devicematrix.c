@@ -6,14 +6,14 @@
 
 struct _KCycleMatrix {
   KCScalar              *M; /* on the device, by rows */
-  /* while columns are made: where steps have their numbers, and where these stand among those of a block, */
+  /* while columns are made: where steps have their numbers, and where these are among those of a block, */
   PetscInt               nparts;
   KCycleDeviceNumbers   *part;
   PetscInt              *start;
   PetscInt               stride; /* from block to block, */
   KCScalar              *numbers;
   KCycleCudaInstruction *moved;       /* instructions for the numbers of the first block, */
-  unsigned long long    *bits;        /* which of their words are places of these, */
+  unsigned long long    *bits;        /* which of their words are addresses in these, */
   KCycleCudaInstruction *instruction; /* and both on the device */
   unsigned long long    *vectors;
 };
@@ -64,7 +64,7 @@ static PetscErrorCode CreateNumbers(KCycleMatrix *m, PetscInt blocks)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a place of a level is for the first block; NULL: there is none */
+/* What an address of a level's array is for the first block; NULL: there is none */
 static KCScalar *AddressOf(const KCycleMatrix *m, const KCScalar *address)
 {
   for (PetscInt i = 0; i < m->nparts; i++) {

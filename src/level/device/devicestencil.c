@@ -134,7 +134,7 @@ PetscErrorCode KCycleDeviceStencilStep(const KCycleDeviceStencil *stencil, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Steps that compute a new x from the one before, which stand in x and in work[0] by turns */
+/* Steps that compute a new x from the one before, which are in x and in work[0] by turns */
 typedef struct {
   const KCycleDeviceStencil *st;
   const KCScalar            *b;
@@ -142,7 +142,7 @@ typedef struct {
   PetscBool                  zero; /* what now holds counts as zero */
 } Iterate;
 
-/* So that the last one of so many steps leaves it in x */
+/* So that the last step leaves it in x */
 static PetscErrorCode IterateBegin(Iterate *it, PetscInt steps)
 {
   PetscFunctionBegin;

@@ -229,7 +229,7 @@ typedef struct {
   void (*restrictresidual)(const KCycleBoxTile *, const KCycleBoxPlane *);
 } KCycleBoxKernels;
 
-PETSC_INTERN const KCycleBoxKernels KCycleBoxPlanesOfBoxes[2];  /* of lines that stand alone, and in 3D */
+PETSC_INTERN const KCycleBoxKernels KCycleBoxPlanesOfBoxes[2];  /* of single lines, and in 3D */
 PETSC_INTERN const KCycleBoxKernels KCycleBoxPlanesOfPrisms[3]; /* along x, y and z */
 
 #define KC_BOX_PLANES(name, nl, box)                                                       \

@@ -212,7 +212,7 @@ static void Factor(const KCycleLines *z, KCycleLineSet *set, KCScalar *a)
   set->symmetric = (PetscBool)!memcmp(lower + m, upper, (size_t)(n - m) * sizeof(KCScalar));
 }
 
-/* Room for one set more, of so many numbers */
+/* Room for one set more, of `length` numbers */
 static PetscErrorCode Grow(KCycleLines *z, size_t length)
 {
   PetscFunctionBegin;

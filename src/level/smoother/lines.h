@@ -92,7 +92,7 @@ static inline int KCycleLinesFirstColour(const KCycleSmoother *s, const KCycleLi
   return s->st->shape.flat ? p[0] : s->st->shape.box ? p[0] + 2 * p[1] : p[0] ^ p[1];
 }
 
-/* Row i of the systems of a block: its place along the lines */
+/* Row i of the systems of a block: its index along the lines */
 static inline PetscInt KCycleLinesRow(const KCycleLines *z, const KCycleLineBlock *block, PetscInt i)
 {
   return z->turned && block->parity ? z->n - 1 - i : i;

@@ -37,7 +37,7 @@ typedef struct {
   PetscInt             lead;        /* lines before the first one of a plane */
   /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
   PetscInt             width, lines;
-  PetscInt             base;          /* grid line that stands first in a plane of the ring */
+  PetscInt             base;          /* grid line that comes first in a plane of the ring */
   KCScalar            *memory, *ring; /* as allocated, and from the first place that suits vectors */
   /* coefficients of the first and the last point of each line of the ring that has a block of its own, the inverse
      of the diagonal behind them */
@@ -49,7 +49,7 @@ typedef struct {
   PetscReal           *sums;     /* of a pass */
 } KCycleTile;
 
-/* Places of a vector: lines of tiles begin at a multiple, behind so many zeros */
+/* Numbers of a vector: lines of tiles begin at a multiple, after as many zeros */
 #define KC_VECTOR 8
 
 /* The coefficients of a line of a box stencil, or of a prism; those of point i on line q beside it, in its order:

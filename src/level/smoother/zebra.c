@@ -308,7 +308,7 @@ static PetscInt SweepsBefore(const KCyclePass *pass, const KCycleStep *step, int
   return steps / StepsOf(s, d);
 }
 
-/* A step, and the places of its colours in a sweep over the lines of one direction: so many from the first on */
+/* A step, and where its colours are in a sweep over the lines of one direction: `count` from the first on */
 static Sweep SweepOf(const KCyclePass *pass, const KCycleStep *step, int *first, int *ncolours)
 {
   const KCycleSmoother *s     = pass->smoother;

@@ -3,11 +3,11 @@
 */
 #include "matstencil.h"
 
-/* So many rows at once are tried to be read without questions */
+/* Rows that are read at once, without questions, if they are alike */
 #define KC_ROWS 64
 
-/* If processes own parts of planes of a grid, rows of a process are not just its points: row "shift" is the first point,
-   and points before and after the rows are fetched */
+/* If processes own parts of planes of a grid, rows of a process are not just its points: row "shift" is the first
+   point, and points before and after the rows are fetched */
 struct _KCycleAIJLines {
   const KCycleBox  *box;
   PetscBool         moved;

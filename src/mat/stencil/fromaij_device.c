@@ -1,7 +1,7 @@
 /*
-  From AIJ whose values are on a device, without a trip of these to the host: which entry each coefficient is stands in
-  a map, which is made of rows and columns on the host, once for each pattern, and a kernel takes the values. They stay
-  on the device alone until somebody asks for them on the host.
+  From AIJ whose values are on a device, without a trip of these to the host: a map, which is made of rows and columns
+  on the host, once for each pattern, says which entry each coefficient is, and a kernel takes the values. They stay on
+  the device alone until they are needed on the host.
 */
 #include "matstencil.h"
 #include <petsckcycle/private/deviceimpl.h>

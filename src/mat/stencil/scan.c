@@ -1,11 +1,11 @@
 /*
-  One look at all coefficients of a stencil matrix, for whoever wants to know something of them: what is found is kept
-  until the matrix changes.
+  One look at all coefficients of a stencil matrix, for all that depends on them: what is found is kept until the matrix
+  changes.
 
   Lines are read one by one, where they are kept, and each point of a line has its own sums and maxima over the lines:
   so all loops are over arrays.
 
-  Where a point inside the grid has no coupling on one side, and nothing in its row in place of it, there is a wall,
+  Where a point inside the grid has no coupling on one side, and nothing in its row in place of it, its line is cut,
   that of a hole for instance.
 */
 #include "matstencil.h"
@@ -16,18 +16,18 @@ enum {
   LOOK_SUMS,  /* and row sum relative to it, */
   LOOK_BOUND, /* also of absolute values */
   LOOK_ISOLATED,
-  LOOK_JUMPS,    /* factor between couplings with points ahead and behind, whatever their place across */
+  LOOK_JUMPS,    /* factor between couplings with points ahead and behind, wherever they are across */
   LOOK_OPPOSITE, /* and between couplings with opposite points, one by one */
-  LOOK_GAPS,     /* walls across y and z, and in the end any */
+  LOOK_GAPS,     /* cut lines along y and z, and in the end any */
   LOOK_FAULT,
   LOOK_LARGEST,
   LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
   LOOK_COUNT = LOOK_TOTAL + 3, /* and their number; */
   LOOK_WEAK  = LOOK_COUNT + 3, /* points where they are weak beside those in another direction; */
   LOOK_THIN  = LOOK_WEAK + 9,  /* points where one of them is weaker than one in another direction; */
-  LOOK_CUTS  = LOOK_THIN + 3,  /* points that have a wall across x, whatever else */
+  LOOK_CUTS  = LOOK_THIN + 3,  /* points where a line along x is cut, whatever else */
   LOOK_NUM,
-  LOOK_SUMMED = LOOK_CUTS - LOOK_TOTAL /* so many are added up over all points */
+  LOOK_SUMMED = LOOK_CUTS - LOOK_TOTAL /* those that are added up over all points */
 };
 
 KC_POINT PetscReal Max(PetscReal a, PetscReal b)
@@ -101,7 +101,7 @@ KC_POINT int Offset(const int nc, const int box, const int d, const int o)
   return o == nc / 2 - 1 - d ? -1 : o == nc / 2 + 1 + d ? 1 : 0;
 }
 
-/* The points of a line, which comes so many times; inside: 1 for each direction across in which lines are not at an
+/* The points of a line, which comes `times` times; inside: 1 for each direction across in which lines are not at an
    end of the grid, or next to one, else 0 */
 KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal times, const PetscReal inside[],
                            const PetscScalar *const coefficients[], PetscReal *const at[])
@@ -260,7 +260,7 @@ static void AddToBatch(const KCycleStencil *st, const KCycleLine *l, PetscInt ti
   batch->n += napart;
 }
 
-/* The inner points of a line that comes so many times, as others are looked at apart */
+/* The inner points of a line that comes `times` times, as others are looked at apart */
 static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, const PetscReal inside[], Batch *batch,
                        PetscReal *const at[])
 {
@@ -277,7 +277,7 @@ static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, c
   AddToBatch(st, &l, times, inside, batch, at);
 }
 
-/* Rows of this process that are coupled to nobody; the array is the caller's */
+/* Isolated rows of this process; the array is the caller's */
 PetscErrorCode MatStencilIsolatedRows(Mat A, PetscInt *n, PetscInt **rows)
 {
   const Mat_Stencil *st = (Mat_Stencil *)A->data;

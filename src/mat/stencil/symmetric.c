@@ -83,7 +83,7 @@ PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For who knows */
+/* If the caller says so */
 PetscErrorCode MatStencilSetSymmetric(Mat A, PetscBool yes)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;

@@ -178,7 +178,7 @@ static inline PetscInt SetInside(Mat_Stencil *st, KCycleFrame *f, const PetscInt
   return row->n;
 }
 
-/* Not to be left to who made the numbers: what they stand for would be a point elsewhere, or outside the grid */
+/* Not to be left to who made the numbers: what they mean would be a point elsewhere, or outside the grid */
 static PetscErrorCode CheckLocal(const KCycleFrame *f, PetscInt number)
 {
   PetscFunctionBegin;

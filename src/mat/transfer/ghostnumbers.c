@@ -1,6 +1,6 @@
 /*
   Numbers of ghost points, see ghostsimpl.h, come from the processes that own the points: entries of an operator, or
-  weights of an interpolation. What one process owns of the grid of another one are blocks of points. Both know them
+  weights of an interpolation. What one process owns of the grid of another one are blocks of points. Both have them
   without asking, and a block is sent line by line, a line that repeats the one before it by a single number.
 */
 #include "mattransfer.h"

@@ -15,7 +15,7 @@ typedef struct {
 /* What a process owns and the points around that its part of the coarser level depends on, see overlap.c */
 typedef struct {
   Mat       P;                 /* the interpolation there; NULL: not made, or there are no such points */
-  PetscInt  low[3], coarse[3]; /* so many fine and coarse points lie before the owned ones */
+  PetscInt  low[3], coarse[3]; /* number of fine and coarse points before the owned ones */
   /* low and high sides of the box where its direction wraps around from coarse point to coarse point */
   PetscBool wraps[3][2];
 } KCycleOverlap;
@@ -24,7 +24,7 @@ typedef struct {
   KCycleTransfer            t;
   DM                        finedm, coarsedm;
   PCKCycleInterpolationType interpolation;
-  PetscBool                 filled; /* points that are coupled to nobody take part in coarser levels */
+  PetscBool                 filled; /* isolated points take part in coarser levels */
   /* weights follow from the coefficients at boundaries alone, of the operator in this state, */
   PetscBool                 byrule;
   PetscObjectId             operator_id;
@@ -34,8 +34,8 @@ typedef struct {
 } Mat_StencilTransfer;
 
 /*
-  Points that are coupled to nobody (stored Dirichlet points) neither give nor take corrections: the mask of a line is
-  0 for such points and 1 for others, and 0 for points -1 and n
+  Isolated points (stored Dirichlet points) neither give nor take corrections: the mask of a line is 0 for such points
+  and 1 for others, and 0 for points -1 and n
 */
 typedef struct {
   KCyclePool pool;
@@ -71,7 +71,7 @@ typedef struct {
   int          S, e;
   int          m;                       /* weights of a point; 0: there are no such lines */
   int          o[8];                    /* the neighbours that they belong to, of 27 */
-  PetscInt     first[3], step[3], n[3]; /* place of the first point in each direction, from one to the next, number */
+  PetscInt     first[3], step[3], n[3]; /* the first point in each direction, from one to the next, number */
   PetscInt     npoints;                 /* all */
   PetscScalar *w;                       /* [m][npoints]: right sides, then weights */
   PetscScalar *total, *behind, *ahead;  /* of the diagonal without couplings along e, and these */
@@ -123,7 +123,7 @@ typedef struct {
   const KCycleStencil     *st;  /* its coefficients, or */
   const KCycleTransfer    *tr;  /* weights, or */
   const KCycleLineWeights *al;  /* those that were solved for along lines, */
-  const PetscInt          *low; /* of a grid whose owned points lie behind so many others */
+  const PetscInt          *low; /* number of points before the owned ones of a grid */
   PetscInt                 m;   /* numbers of a point */
   PetscInt                 j, k;
   KCycleLine               l;
@@ -140,7 +140,7 @@ PETSC_INTERN void KCycleProductFillEmpty(const KCycleStencil *, const KCycleTran
                                          PetscScalar *diagonal);
 PETSC_INTERN void KCycleProductFold(const KCycleShape *, const KCycleBox *, PetscScalar *values);
 
-/* ptap_star.c: which product of `count` each extended coarse line has, 0: zeros, and is it the first one that has it? */
+/* ptap_star.c: which product of `count` each extended coarse line has, 0: zeros, and is it the first one with it? */
 typedef struct {
   PetscInt   count;
   PetscInt  *product;
@@ -164,13 +164,13 @@ PETSC_INTERN PetscErrorCode KCycleSplitLinesCreate(Mat A, const KCycleTransfer *
 PETSC_INTERN PetscErrorCode KCycleSplitLinesDestroy(KCycleSplitLines *);
 PETSC_INTERN void           KCycleSplitLinesGet(KCycleSplitLines *, PetscInt j, PetscInt k, const PetscScalar *c[2]);
 
-/* Places of the lines that are kept: as many as the grid has near each other */
+/* Number of lines that are kept: as many as the grid has near each other */
 static inline PetscInt KCycleNearLines(const KCycleBox *fine)
 {
   return PetscMin(fine->n[1], KC_NEAR) + KC_NEAR * (PetscMin(fine->n[2], KC_NEAR) - 1);
 }
 
-/* The first of the 27 offsets (dx + 1) + 3 (dy + 1) + 9 (dz + 1) that a grid of so many dimensions has; the last one
+/* The first of the 27 offsets (dx + 1) + 3 (dy + 1) + 9 (dz + 1) that a grid of `dim` dimensions has; the last one
    is opposite */
 static inline int KCycleOffsetsFirst(PetscInt dim)
 {

@@ -94,7 +94,7 @@ PetscErrorCode KCycleOverlapExchange(Mat P, KCycleLineWeights *al)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* So many points from the halo, behind those of a line that are there */
+/* n points from the halo, after those of a line that are there */
 static void FromHalo(int nc, PetscInt width, PetscInt first, PetscInt end, const PetscScalar **halo,
                      PetscScalar *values)
 {

@@ -12,7 +12,7 @@
   boundaries, would give to couplings is left to the diagonal: as a mass matrix they would make couplings that look to
   further points, and a star of these, unlike the product itself, can be indefinite.
 
-  In place of 1/2 stands the part of its weights that the point between has on the side of I + d: nothing where this or
+  In place of 1/2 is the part of its weights that the point between has on the side of I + d: nothing where this or
   the point between takes no corrections, all of them where the point is I + d itself, or I as seen from I + d, as where
   a periodic direction of an odd number of points wraps around.
 
@@ -85,7 +85,7 @@ static void Divide(PetscInt n, const PetscScalar *all, PetscScalar *part)
   for (PetscInt i = 0; i < n; i++) part[i] = all[i] == (PetscScalar)0.0 ? 0 : part[i] / all[i];
 }
 
-/* Is a line, or a point between, one that stands for a coarse point on both of its sides? */
+/* Is a line, or a point between, interpolated from coarse points on both of its sides? */
 static PetscBool Wraps(const Star *s, int d, PetscInt at)
 {
   return (PetscBool)((s->ov->wraps[d][0] && at == 1) || (s->ov->wraps[d][1] && at == s->tr->fine->n[d] - 2));
@@ -248,12 +248,12 @@ static PetscErrorCode StarProducts(Mat A, const KCycleTransfer *tr, const KCycle
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products: of each [field][-1 to n]. Fields of a line: for each direction the sums of the coefficients that look forward
-   and of those that look back, and last the sum of all */
+/* Products: of each [field][-1 to n]. Fields of a line: for each direction the sums of the coefficients that look
+   forward and of those that look back, and last the sum of all */
 typedef struct {
   const KCycleBox       *box;
   const KCycleStarLines *lines;
-  const PetscInt        *ahead; /* so many coarse points lie before those of the matrix */
+  const PetscInt        *ahead; /* number of coarse points before those of the matrix */
   PetscInt               nfields, pad;
   PetscScalar           *v;
 } Fields;

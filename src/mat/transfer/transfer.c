@@ -99,7 +99,7 @@ PCKCycleInterpolationType MatStencilTransferInterpolation(Mat P)
   return ((Mat_StencilTransfer *)P->data)->interpolation;
 }
 
-/* Do points that are coupled to nobody take part in coarser levels? */
+/* Do isolated points take part in coarser levels? */
 PetscBool MatStencilTransferFilled(Mat P)
 {
   return ((Mat_StencilTransfer *)P->data)->filled;

@@ -3,7 +3,7 @@
 */
 #include "mattransfer.h"
 
-/* Sets of this length, for so many lines if no two of them agree, on their way to a pool */
+/* Sets of this length, for `lines` lines if no two of them agree, on their way to a pool */
 PetscErrorCode KCycleSetsBegin(PetscInt length, PetscInt lines, KCyclePool *pool, KCycleSets *sets)
 {
   PetscFunctionBegin;

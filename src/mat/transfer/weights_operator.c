@@ -122,7 +122,7 @@ KC_VERSIONS static void AddSizes(PetscInt n, const PetscScalar *KC_RESTRICT c, P
 }
 
 /* Which points have next to no coupling with one of their neighbours in S, as those have that are an end but for the
-   couplings of points that were coupled to nobody on a finer level? */
+   couplings of points that are isolated on a finer level? */
 static void FindGaps(const Operator *op, int S, const PetscScalar *const c[], PetscBool *any)
 {
   for (int d = 0, step = 1; d < 3; d++, step *= 3) {
@@ -162,7 +162,7 @@ KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT c, cons
 }
 
 /* Sizes of the couplings of a line's points, of kind x, in the directions S, and their excess, to op->inverse; 0 for a
-   point that is coupled to nobody. boundaries: some points lie beside one */
+   point that is isolated. boundaries: some points lie beside one */
 static void Totals(Operator *op, int S, int x, const PetscScalar *from, const PetscScalar *const c[], PetscInt j,
                    PetscInt k)
 {

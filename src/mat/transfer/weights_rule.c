@@ -183,8 +183,8 @@ static void TensorLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscS
   }
 }
 
-/* Which of the coarse points low and low + 1 (0, 1) stand for the two; -1: none, as the next one is beyond a boundary.
-   Beyond a Neumann boundary stands the last one */
+/* Which of the coarse points low and low + 1 (0, 1) represent the two; -1: none, as the next one is beyond a boundary.
+   Beyond a Neumann boundary the last one does */
 static void Pair(const KCycleWeights *ws, PetscInt d, PetscInt low, PetscInt represents[2])
 {
   for (int s = 0; s < 2; s++) {
