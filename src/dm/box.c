@@ -345,7 +345,7 @@ static void AddLeaf(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k, Pe
   leaves->leaf[leaves->n++] = index;
 }
 
-/* What a star needs of line (j, k): all of it beside the box, its end points inside */
+/* What a star needs of line (j, k): all of it beyond the box, its end points inside */
 static PetscErrorCode BoxCreateExchange(DM dm, KCycleBox *box, PetscBool corners, PetscSF *sf)
 {
   const PetscInt *n = box->n, *reach = box->reach;
@@ -373,7 +373,7 @@ static PetscErrorCode BoxCreateExchange(DM dm, KCycleBox *box, PetscBool corners
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are there points beside the box in two directions at once? */
+/* Are there points beyond the box in two directions at once? */
 static PetscBool HasCorners(const KCycleBox *box)
 {
   PetscInt talking = 0;
@@ -382,7 +382,7 @@ static PetscBool HasCorners(const KCycleBox *box)
   return (PetscBool)(talking > 1);
 }
 
-/* What kernels need besides */
+/* What kernels need in addition */
 static PetscErrorCode CreateHalos(DM dm, KCycleBox *box)
 {
   PetscFunctionBegin;

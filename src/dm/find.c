@@ -1,6 +1,6 @@
 /*
   Finds the grid whose points are the rows of a matrix. In the order of lines a point is coupled to rows at the
-  distances 1, nx and nx ny, to corners beside these, and around the grid. The distances in some rows suggest sizes,
+  distances 1, nx and nx ny, to corners next to these, and around the grid. The distances in some rows suggest sizes,
   every entry is checked with them, and what leaves a choice is no grid.
 */
 #include <petsckcycle/private/findimpl.h>

@@ -16,7 +16,7 @@ KC_VERSIONS static void AddSum(PetscInt n, const KCScalar w[], const KCScalar *a
   for (PetscInt i = 0; i < n; i++) y[i] += (w[0] * a[i] + w[1] * b[i]) + (w[2] * c[i] + w[3] * d[i]);
 }
 
-/* The points that coincide with n coarse ones, and those behind them */
+/* The points that coincide with n coarse ones, and those after them */
 KC_VERSIONS static void Pairs(PetscInt n, const KCScalar *e, KCScalar *KC_RESTRICT x)
 {
   const KCScalar near = (KCScalar)(9.0 / 16.0), far = (KCScalar)(1.0 / 16.0);

@@ -1,5 +1,5 @@
 /*
-  Tridiagonal systems beside each other. Those of lines in y and z are solved row by row: row i of all lines, then row
+  Tridiagonal systems side by side. Those of lines in y and z are solved row by row: row i of all lines, then row
   i + 1. Of lines in x, KC_SYSTEMS are taken together, and blocks of KC_SYSTEMS points are transposed for that.
 */
 #include <petsckcycle/private/systemsimpl.h>
@@ -107,7 +107,7 @@ KC_POINT void Back(const int shared, PetscInt n, const KCScalar *inverse, const 
       KCyclePointBack(y[s], shared ? d : inverse[s], shared ? u : upper[s], next[s]);
 }
 
-/* Row i of y <- (D U)^-1 y; next: row i + 1 of the result, zeros behind the last one */
+/* Row i of y <- (D U)^-1 y; next: row i + 1 of the result, zeros after the last one */
 KC_VERSIONS void KCycleTridiagonalBack(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
                                        const KCScalar *next, KCScalar *y)
 {
@@ -123,7 +123,7 @@ KC_VERSIONS void KCycleTridiagonalBack(const KCycleFactors *f, PetscInt i, Petsc
   if (cut[1] < end) Back(0, end - cut[1], inverse + index, upper + index, next + b, y + b);
 }
 
-/* Row i of y for systems first to end - 1, less what comes before their lines and behind them */
+/* Row i of y for systems first to end - 1, less what comes before their lines and after them */
 KC_VERSIONS void KCycleTridiagonalCouple(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
                                          const KCScalar *before, const KCScalar *behind, KCScalar *y)
 {

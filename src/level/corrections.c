@@ -198,7 +198,7 @@ static PetscErrorCode Correct(void *ctx, const KCycleSmoother *s, PetscBool inne
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A sweep in one order, and the clusters behind it; in the reverse order before it */
+/* A sweep in one order, and the clusters after it; in the reverse order before it */
 static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweepKernels *kernels, const KCycleSweeps *one,
                                       const KCScalar *b, KCScalar *x)
 {
@@ -326,7 +326,7 @@ PetscErrorCode KCycleClustersDestroy(KCycleClusters **clusters)
 }
 #endif
 
-/* The smoother becomes one that corrects clusters behind each sweep; it has them from now on */
+/* The smoother becomes one that corrects clusters after each sweep; it has them from now on */
 PetscErrorCode KCycleSmootherWrapClusters(KCycleClusters *clusters, KCycleSmoother **smoother)
 {
   KCycleSmoother *inner = *smoother, *s;

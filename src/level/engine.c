@@ -223,7 +223,7 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What kernels of other memory spaces need besides */
+/* What kernels of other memory spaces need in addition */
 static PetscErrorCode AttachLevel(KCycleLevels *levels, PetscInt l)
 {
   const PetscBool finest = (PetscBool)(l == levels->nlevels - 1),
@@ -281,7 +281,7 @@ static PetscErrorCode Create(MPI_Comm comm, KCycleMemorySpace memory, PetscInt n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The finest operator has new values; levels with numbers of their own keep the old ones */
+/* The finest operator has new values; levels with their own numbers keep the old ones */
 static PetscErrorCode Renew(KCycleLevels *levels)
 {
   PetscFunctionBegin;

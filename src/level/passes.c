@@ -2,10 +2,10 @@
   Fused passes: the steps of a smoother, plane by plane (in 2D line by line).
 
   A step on plane t needs what the step before it left on planes t - 1 to t + 1 alone. So the steps of a multigrid level
-  run behind each other through the grid, one plane apart, and all but the first find their planes in cache:
+  run after each other through the grid, one plane apart, and all but the first find their planes in cache:
 
     plane        t       t - 1    t - 2                           t                t - 1    t - 2
-    before the   red     black    residual, restriction           interpolation    black    red     behind the
+    before the   red     black    residual, restriction           interpolation    black    red     after the
     coarse grid                                                                                     coarse grid
 
   Where the slowest direction is cut into processes, or wraps around, step i leaves out i planes at that end, which need
@@ -16,7 +16,7 @@
   Where other directions are cut or wrap around, each plane needs a halo, and steps run one after the other on the whole
   grid with exchanges between them.
 
-  Threads share the lines of each plane, in 3D. Of what another thread computes, a line needs lines beside it as an
+  Threads share the lines of each plane, in 3D. Of what another thread computes, a line needs lines next to it as an
   earlier step has left them, and there are barriers between; what changes at the same time is not read.
 */
 #include <petsckcycle/private/vectorsimpl.h>
@@ -120,7 +120,7 @@ static void OuterPlanes(const KCyclePass *pass, PetscInt i)
     StepPlane(pass, &pass->step[i], t, 0, KCycleLinesOfPlane(box));
 }
 
-/* The planes that the steps left out, beside those of other processes */
+/* The planes that the steps left out, next to those of other processes */
 static PetscErrorCode RunOuterPlanes(const KCyclePass *pass)
 {
   const KCycleBox *box = pass->st->box;
@@ -135,7 +135,7 @@ static PetscErrorCode RunOuterPlanes(const KCyclePass *pass)
 }
 
 /*
-  All steps through the grid, each one plane behind the one before it, strip by strip. The strips of later steps begin a
+  All steps through the grid, each one plane after the one before it, strip by strip. The strips of later steps begin a
   line earlier, since a step needs the one before it on both sides:
 
     step 0   |    strip 0    |    strip 1    |
@@ -166,7 +166,7 @@ static void BehindEachOther(const KCyclePass *pass)
   }
 }
 
-/* Whole planes behind each other, the way of the smoother through the cache if it has one */
+/* Whole planes after each other, the way of the smoother through the cache if it has one */
 static PetscErrorCode RunPlanes(const KCyclePass *pass)
 {
   PetscFunctionBegin;
@@ -194,7 +194,7 @@ static PetscErrorCode Run(KCyclePass *pass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* margin: ghost points at each side that are wanted of what the sweeps leave, whose steps read the points beside those
+/* margin: ghost points at each side that are wanted of what the sweeps leave, whose steps read the points next to those
    that they relax */
 static PetscErrorCode PassCreate(KCycleSmoother *s, const KCycleSweeps *sweeps, PetscInt margin, const KCScalar *b,
                                  KCScalar *x, KCyclePass *pass)
@@ -214,7 +214,7 @@ static PetscBool GoesThrough(const KCycleSmoother *s, int number)
   return (PetscBool)(s->ops.through && (*s->ops.through)(s, number));
 }
 
-/* Appends a sweep; a step that needs all planes runs at once, behind those gathered so far */
+/* Appends a sweep; a step that needs all planes runs at once, after those gathered so far */
 static PetscErrorCode AddSweep(KCyclePass *pass, PetscBool backward, PetscBool zeroguess)
 {
   const int nsteps = pass->smoother->nsteps;
@@ -232,7 +232,7 @@ static PetscErrorCode AddSweep(KCyclePass *pass, PetscBool backward, PetscBool z
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Appends sweeps; as many go behind each other as the list of steps holds, and a place is left for the residual */
+/* Appends sweeps; as many go after each other as the list of steps holds, and a place is left for the residual */
 static PetscErrorCode AddSweeps(KCyclePass *pass, const KCycleSweeps *sweeps)
 {
   const KCycleSmoother *s     = pass->smoother;

@@ -13,7 +13,7 @@ PetscErrorCode KCycleRecordingsCreate(const KCycleLevels *levels, KCycleRecordin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Behind the segments that are whole there may be one that is being recorded */
+/* After the segments that are whole there may be one that is being recorded */
 static PetscErrorCode Empty(const KCycleRecordings *recordings, KCycleRecording *recording)
 {
   PetscFunctionBegin;

@@ -12,7 +12,7 @@
 #define KC_RECORDINGS         64 /* methods like GMRES hand out a pair of vectors for each of 30 iterations, in turn */
 #define KC_RECORDING_SEGMENTS 64
 
-/* What the host does behind a segment */
+/* What the host does after a segment */
 typedef enum {
   KCYCLE_BEHIND_NOTHING,
   KCYCLE_BEHIND_COARSEST,

@@ -97,7 +97,7 @@ static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, const PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of x the coarse points behind which weights are those in the middle of a grid, and all lines go on in pairs */
+/* Of x the coarse points after which weights are those in the middle of a grid, and all lines go on in pairs */
 static void FindPairs(const KCycleTransfer *tr, PetscInt low, PetscBool dirichlet, KCycleCubic *c)
 {
   c->factor = tr->factor[0];

@@ -18,7 +18,7 @@ static PetscReal Calls(PetscInt kappa, PetscInt level)
 
 /*
   How often a level is visited, from zero and from an iterate. Each call on the next finer level makes one call from
-  zero, and those behind it go on
+  zero, and those after it go on
 */
 void KCycleModelVisits(const KCycleVisit *visit, PetscInt nlevels, PetscInt level, PetscReal visits[2])
 {

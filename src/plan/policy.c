@@ -65,8 +65,8 @@ PetscBool KCyclePolicyCutsLines(const KCycleScan *scan)
 }
 
 /*
-  Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, beside which no
-  direction is stronger in the mean. One may be where cutlines says so, see KCyclePolicyCoarsensWeak(), along which
+  Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, than which
+  no direction is stronger in the mean. One may be where cutlines says so, see KCyclePolicyCoarsensWeak(), along which
   lines are then relaxed; with two of these it would take planes. cutlines, was: NULL for none
 */
 void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool cutlines[],
@@ -92,7 +92,7 @@ static PetscReal Points(const KCycleScan *facts)
   return points;
 }
 
-/* Is direction d weak beside direction e at so many points that lines are relaxed along e where d is coarsened? */
+/* Is direction d weak compared with direction e at enough points to relax lines along e where d is coarsened? */
 static PetscBool IsWeakBeside(const KCycleScan *facts, int d, int e)
 {
   const PetscReal runs = d < 2 && e < 2 ? facts->runs[d] : 0;
@@ -114,7 +114,7 @@ PetscBool KCyclePolicySeeksRuns(const KCycleScan *facts, const PetscInt factor[]
 }
 
 /* Directions of the lines that a level relaxes, "" for points. Means choose what is coarsened; where that is weak
-   beside another direction at some places, smoothers must reduce errors along the latter; and where there is a
+   compared with another direction at some places, smoothers must reduce errors along the latter; and where there is a
    wind along all directions */
 void KCyclePolicyLines(const KCycleScan *facts, PetscBool convects, const PetscInt factor[], char directions[4])
 {
@@ -132,7 +132,7 @@ void KCyclePolicyLines(const KCycleScan *facts, PetscBool convects, const PetscI
 }
 
 /* The direction along which weights of points that lie between coarse ones in the directions S are solved for, -1:
-   none. A level relaxes lines along it, as couplings in one of the directions S are weak beside it */
+   none. A level relaxes lines along it, as couplings in one of the directions S are weak compared with it */
 int KCyclePolicyLineWeights(const KCycleScan *facts, const PetscInt factor[], int S)
 {
   PetscReal most  = KCYCLE_LINES * Points(facts);
@@ -151,7 +151,7 @@ int KCyclePolicyLineWeights(const KCycleScan *facts, const PetscInt factor[], in
   return along;
 }
 
-/* Is direction d weak beside both others at so many points that it takes planes across it where it is coarsened? */
+/* Is direction d weak compared with both others at enough points to take planes across it where it is coarsened? */
 static PetscBool IsWeakBesideBoth(const KCycleScan *facts, int d)
 {
   return (PetscBool)(facts->weak[d][d] > KCYCLE_LINES * Points(facts));
@@ -171,8 +171,8 @@ PetscBool KCyclePolicyCoarsensWeak(const KCycleScan *facts, PetscBool cutlines, 
 }
 
 /*
-  Planes that a level relaxes, and the lines that it relaxes besides. left: in each direction the part of the points at
-  which lines leave what oscillates from plane to plane. Planes across one direction help little where another one
+  Planes that a level relaxes, and the lines that it relaxes in addition. left: in each direction the part of the points
+  at which lines leave what oscillates from plane to plane. Planes across one direction help little where another one
   keeps its error, so that others need less of it. Lines that lie in the planes go.
 */
 void KCyclePolicyPlanes(const KCycleScan *scan, const PetscReal left[], char planes[4], char lines[4])
@@ -237,7 +237,7 @@ PetscBool KCyclePolicyIsCoarsest(const PetscInt size[])
 }
 
 /*
-  Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the
+  Sweeps before and after the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the
   points is not small where stencils have 15 points or 27. Lines that are cut have as many sweeps as points. Cycles that
   revisit coarse levels have no more sweeps there: they converge as fast, and take less time.
 */

@@ -82,7 +82,7 @@ typedef struct {
   PetscInt        parity[3]; /* of the first point of the owned box */
 } KCycleCudaColour;
 
-/* A part of the points, or of the pairs of points beside each other in x: those between low and high, or those of a
+/* A part of the points, or of the pairs of points side by side in x: those between low and high, or those of a
    list, where the first point is or the number of the pair */
 typedef struct {
   PetscInt        n; /* threads */
@@ -90,20 +90,20 @@ typedef struct {
   const PetscInt *list; /* or NULL */
 } KCycleCudaPart;
 
-/* The grid lines along one direction that have one colour, see lines.h; line by line, rows behind each other */
+/* The grid lines along one direction that have one colour, see lines.h; line by line, rows after each other */
 typedef struct {
   PetscInt             d, n;                /* their direction, and points of a line */
   PetscInt             step[3];             /* along a line, from line to line of a row, from row to row */
   PetscInt             nlines;              /* of the colour */
   PetscInt             count[2], parity[2]; /* of its lines in even and in odd rows */
-  PetscInt             nblocks;             /* of a row and a parity that have sets of their own */
+  PetscInt             nblocks;             /* of a row and a parity that have their own sets */
   PetscInt             turned, cut;
   KCScalar             weight;
   const PetscInt      *set;
   const KCycleLineSet *sets;
   const KCScalar      *factors;
   KCScalar            *y;      /* T^-1 of residuals: first points of all lines, second ones... */
-  KCScalar            *beyond; /* what comes before all lines, then what comes behind them */
+  KCScalar            *beyond; /* what comes before all lines, then what comes after them */
 } KCycleCudaLines;
 
 /* Of the lines of the colour in a row */
@@ -220,7 +220,7 @@ typedef struct {
 /* The most half sweeps of one launch */
 #define KC_CUDA_TILE 4
 
-/* Half sweeps of red-black relaxation in one launch, and what comes before and behind them. Not where a grid wraps
+/* Half sweeps of red-black relaxation in one launch, and what comes before and after them. Not where a grid wraps
    around, or other processes have parts of it */
 typedef struct {
   KCycleCudaStencil  st;
@@ -272,7 +272,7 @@ PETSC_INTERN cudaError_t KCycleCudaRelaxColourPart(cudaStream_t, const KCycleCud
 PETSC_INTERN cudaError_t KCycleCudaLineResidual(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaLines *,
                                                 const KCScalar *b, const KCScalar *x);
 
-/* linescuda.cu: y <- T^-1 y, or x += weight T^-1 y unless that is NULL; what comes before and behind lines, from the
+/* linescuda.cu: y <- T^-1 y, or x += weight T^-1 y unless that is NULL; what comes before and after lines, from the
    ends of all parts; x += weight y, less what comes of these */
 PETSC_INTERN cudaError_t KCycleCudaLinesSolve(cudaStream_t, const KCycleCudaLines *, KCScalar *x);
 PETSC_INTERN cudaError_t KCycleCudaLinesBeyond(cudaStream_t, const KCycleCudaLines *, PetscInt size,
@@ -297,11 +297,11 @@ PETSC_INTERN cudaError_t KCycleCudaClusterAdd(cudaStream_t, const KCycleCudaClus
 PETSC_INTERN cudaError_t KCycleCudaTilePrepare(KCycleCudaTile *, PetscInt *most, PetscInt *blocks);
 PETSC_INTERN cudaError_t KCycleCudaTileSweeps(cudaStream_t, const KCycleCudaTile *);
 
-/* parttilecuda.cu: the same without a march; prepared behind the other ones */
+/* parttilecuda.cu: the same without a march; prepared after the other ones */
 PETSC_INTERN cudaError_t KCycleCudaPartPrepare(const KCycleCudaTile *);
 PETSC_INTERN cudaError_t KCycleCudaPartSweeps(cudaStream_t, const KCycleCudaTile *, const KCycleCudaShares *);
 
-/* rowscuda.cu: blocks of all coefficients, one line behind the other; how many strays are not zero, in the first one of
+/* rowscuda.cu: blocks of all coefficients, one line after the other; how many strays are not zero, in the first one of
    KC_CUDA_PARTS + 1 numbers */
 PETSC_INTERN cudaError_t KCycleCudaTakeRows(cudaStream_t, const KCycleCudaRows *, const KCycleCudaBox *, KCScalar *own);
 PETSC_INTERN cudaError_t KCycleCudaCountStrays(cudaStream_t, const KCycleCudaRows *, PetscReal *scratch);
@@ -327,8 +327,8 @@ PETSC_INTERN cudaError_t KCycleCudaConvertOut(cudaStream_t, PetscInt n, const KC
                                               PetscScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaFill(cudaStream_t, PetscInt n, PetscScalar value, PetscScalar *y);
 
-/* Inverses of systems without couplings to each other, `count` of them, of the same size, one behind the other. Column
-   j of all inverses comes behind column j - 1 of them all */
+/* Inverses of systems without couplings to each other, `count` of them, of the same size, one after the other. Column
+   j of all inverses comes after column j - 1 of them all */
 typedef struct {
   PetscInt           n; /* unknowns, of all systems */
   PetscInt           count;

@@ -95,7 +95,7 @@ static inline PetscErrorCode KCycleProfileEnd(KCycleProfile *profile, const KCyc
   return PETSC_SUCCESS;
 }
 
-/* A level; level 0 is the coarsest. Smoothers, sweeps and orders: before the coarser levels, and behind them */
+/* A level; level 0 is the coarsest. Smoothers, sweeps and orders: before the coarser levels, and after them */
 typedef struct {
   const KCycleStencilDouble  *st;
   const KCycleTransferDouble *tr; /* from the next coarser level; NULL on the coarsest */
@@ -134,12 +134,12 @@ typedef struct {
   PetscErrorCode (*coarsest)(void *ctx, const KCycleVisit *, const PetscScalar *b, PetscScalar *x);
   PetscBool continues; /* it starts from the iterate, so that a second call improves it */
   PetscBool replays;   /* cycles may be recorded and replayed, where kernels do so */
-  /* of full multigrid, when the cycle on a level is done (stage 0), and behind two more, which are done to see how much
+  /* of full multigrid, when the cycle on a level is done (stage 0), and after two more, which are done to see how much
      they change (1 and 2); then x of before is given back (3). x: in PETSc's numbers, one of the arrays `watched`;
      NULL: none */
   PetscErrorCode (*monitor)(void *ctx, PetscInt l, int stage, PetscScalar *x);
   PetscScalar *watched;
-  /* behind the first sweeps on the finest level, or NULL: is that enough? sum: of the squares of the residual's owned
+  /* after the first sweeps on the finest level, or NULL: is that enough? sum: of the squares of the residual's owned
      points */
   PetscErrorCode (*test)(void *ctx, PetscReal sum, PetscBool *stop);
 } KCycleRun;

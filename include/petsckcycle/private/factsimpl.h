@@ -6,7 +6,7 @@
 
 #include <petscsystypes.h>
 
-/* A coupling that is less than this part of another one is weak beside it */
+/* A coupling that is less than this part of another one is weak compared with it */
 #define KC_WEAK 0.1
 
 /* Rows are global */
@@ -19,10 +19,11 @@ typedef struct {
   PetscReal        bound;       /* the largest row sum of |D^-1 A|, a bound of the eigenvalues of D^-1 A */
   /* couplings in each direction, wherever a neighbour is across: their sum and number */
   PetscReal        sum[3], count[3];
-  /* points whose couplings along d are weak beside those along e: weak[d][e], and beside both others: weak[d][d] */
+  /* points whose couplings along d are weak compared with those along e: weak[d][e], and with both others:
+     weak[d][d] */
   PetscReal        weak[3][3];
-  /* in 2D, where MatStencilScanWeakRuns() has looked, else 0: points at which direction d is weak beside the other one,
-     as it is at the points before and behind them in the other one */
+  /* in 2D, where MatStencilScanWeakRuns() has looked, else 0: points at which direction d is weak compared with the
+     other one, as it is at the points before and after them in the other one */
   PetscBool        ran;
   PetscReal        runs[2];
   PetscReal        thin[3]; /* points one of whose couplings along d is weaker than one in another direction */

@@ -67,7 +67,7 @@ typedef struct {
 PETSC_INTERN PetscInt KCycleCudaFPLength(KCycleFPTransform, PetscInt n);
 PETSC_INTERN PetscInt KCycleCudaFPFromComplex(KCycleFPTransform);
 
-/* before a transform, from an array to a buffer; and behind it, from a buffer to an array */
+/* before a transform, from an array to a buffer; and after it, from a buffer to an array */
 PETSC_INTERN cudaError_t KCycleCudaFPBefore(cudaStream_t, const KCycleCudaFPMove *);
 PETSC_INTERN cudaError_t KCycleCudaFPBehind(cudaStream_t, const KCycleCudaFPMove *);
 PETSC_INTERN cudaError_t KCycleCudaFPSolve(cudaStream_t, const KCycleCudaFPSystems *);

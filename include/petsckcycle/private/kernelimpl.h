@@ -19,7 +19,7 @@
 
     fine      o x o x o x o           o coincides, x lies between
     coarse    0   1   2   3
-    weights   same[I]: I -> 2 I + origin;  left[I], right[I]: I, I + 1 -> the point behind 2 I + origin
+    weights   same[I]: I -> 2 I + origin;  left[I], right[I]: I, I + 1 -> the point after 2 I + origin
 */
 #pragma once
 
@@ -30,8 +30,8 @@
 #define KC_MAX_LINES  9
 #define KC_MAX_COEFFS 27
 
-/* A grid, and the part of it that a process owns: lines in x. What kernels need besides, halos, is there where a grid
-   was asked for KCYCLE_BOX_KERNELS; processes may own no points of other grids */
+/* A grid, and the part of it that a process owns: lines in x. What kernels need in addition, halos, is there where a
+   grid was asked for KCYCLE_BOX_KERNELS; processes may own no points of other grids */
 typedef struct {
   PetscInt                dim, dof; /* dof: unknowns at a point */
   PetscInt                size[3];  /* points of the grid; 1 in directions beyond dim */
@@ -189,7 +189,7 @@ typedef enum {
     PetscInt   *set;    /* of each owned line: the class whose set of coefficients it shares, or -1: a block */      \
     Pool        own;    /* blocks, see KCycleBlockLength() */                                                        \
     PetscInt64 *block;  /* of each extended line: where its block begins, or -1 */                                   \
-    PetscBool   half;   /* blocks hold the diagonal and what is behind it; the others are those of neighbours */     \
+    PetscBool   half;   /* blocks hold the diagonal and what is after it; the others are those of neighbours */      \
     Number     *zeros;  /* a line of zeros */                                                                        \
     Number     *halo;   /* for the exchange of vectors */                                                            \
   } Stencil;                                                                                                         \
@@ -265,7 +265,7 @@ static inline PetscInt KCycleClassLength(const KCycleBox *box, const KCycleShape
   return shape->ncoeffs * (box->n[0] + (box->n[0] < 8 ? box->n[0] : 8));
 }
 
-/* Coefficient o of point i at o * n + i; behind them all of the points before KCycleClass.a, point by point, then of
+/* Coefficient o of point i at o * n + i; after them all of the points before KCycleClass.a, point by point, then of
    those from b on */
 static inline KCScalar *KCycleClassCoefficients(const KCycleStencil *st, PetscInt c)
 {
@@ -352,11 +352,11 @@ typedef struct {
   KCScalar keep, weight;
 } KCycleTerm;
 
-/* Lines of a plane behind each other that share a class of coefficients which are the same but at their ends. The next
-   line is `pitch` places further on in x, before and y, and before and behind each line of x there is a zero */
+/* Lines of a plane after each other that share a class of coefficients which are the same but at their ends. The next
+   line is `pitch` places further on in x, before and y, and before and after each line of x there is a zero */
 typedef struct {
   PetscInt           nlines, n, pitch, width; /* n: points of a line; width: from line to line of b */
-  const KCScalar    *x[3];                    /* of the planes before, here and behind */
+  const KCScalar    *x[3];                    /* of the planes before, here and after */
   const KCScalar    *before;                  /* what x was before the last step, if a step needs it */
   const KCScalar    *b;
   const KCScalar    *ahead[2]; /* nahead places of lines as b that are read or written soon, or NULL */
@@ -478,7 +478,7 @@ typedef struct {
 typedef struct {
   PetscInt          n[3], m[3];
   PetscInt          factor, shift; /* in x: of the coarsening; fine point of coarse point 0 */
-  PetscInt          low, high;     /* in x: behind coarse points low to high - 1 weights are -1, 9, 9, -1 over 16 */
+  PetscInt          low, high;     /* in x: after coarse points low to high - 1 weights are -1, 9, 9, -1 over 16 */
   KCycleCubicPoint *point[3];      /* of each fine point in each direction */
 } KCycleCubic;
 

@@ -223,7 +223,7 @@ KC_POINT KCScalar KCyclePointInverse(KCScalar d)
 }
 
 /* Rows of T = L D U: of y = L^-1 t, from row i - 1 of y; of (D U)^-1 y, from row i + 1 of it; and less what comes
-   before a part of a line and behind it, see lineends.c */
+   before a part of a line and after it, see lineends.c */
 KC_POINT KCScalar KCyclePointForward(KCScalar t, KCScalar lower, KCScalar last)
 {
   return t - lower * last;

@@ -29,8 +29,8 @@ typedef struct {
   PetscReal rate, half;
 } KCycleSpeed;
 
-/* What the kernels of a smoother reach in cache: its sweeps, and residual, restriction, interpolation and addition
-   beside them */
+/* What the kernels of a smoother reach in cache: its sweeps, and in addition residual, restriction, interpolation
+   and addition */
 typedef struct {
   char        smoother[32];
   PetscBool   single; /* in single precision */
@@ -48,7 +48,7 @@ typedef struct {
   PetscReal  cache;           /* bytes that stay in it */
   PetscReal  visit;           /* seconds of one of a tiny level */
   PetscReal  exposed[2];      /* in 2D and 3D: the part of the shorter one of two times of a pass that is not hidden */
-  PetscReal  krylov[2][2][2]; /* in 2D and 3D: seconds for each point of an iteration of KSPCG, KSPKCG, beside the
+  PetscReal  krylov[2][2][2]; /* in 2D and 3D: seconds for each point of an iteration of KSPCG, KSPKCG, without the
                                  preconditioner: in cache, in memory; 0: not known */
   PetscInt   n;
   KCycleRate rate[KCYCLE_RATES];
@@ -78,7 +78,7 @@ static inline PetscReal KCycleSpeedSeconds(const KCycleSpeed *speed, PetscReal f
 }
 
 /* Numbers that a pass moves which sweeps, and computes and restricts the residual before that of the coarser level, or
-   interpolates and adds a correction behind it; trips: times that it goes through the grid */
+   interpolates and adds a correction after it; trips: times that it goes through the grid */
 static inline PetscReal KCycleRooflineWords(PetscReal trips, PetscBool behind, PetscReal points, PetscReal coarse)
 {
   return (3 * trips - (behind ? 0 : 1)) * points + (behind ? 2 : 1) * coarse;

@@ -1,5 +1,5 @@
 /*
-  What kernels solve besides: tridiagonal systems of grid lines, and sums of the operator over clusters of points.
+  What kernels solve in addition: tridiagonal systems of grid lines, and sums of the operator over clusters of points.
 */
 #pragma once
 
@@ -9,7 +9,7 @@
 #define KC_SYSTEMS 16 /* lines in x that are solved together */
 
 /*
-  Factors T = L D U of tridiagonal systems beside each other: numbers of row i begin at i * m, those of system s are at
+  Factors T = L D U of tridiagonal systems side by side: numbers of row i begin at i * m, those of system s are at
   KCycleFactorsIndex(). Systems low to high - 1 are the same, and share factors; low == high: none do.
 */
 typedef struct {
@@ -76,7 +76,7 @@ PETSC_INTERN void KCycleLineCouple(int count, PetscInt n, PetscBool constant, co
 typedef struct {
   const PetscInt    *start;   /* of each slice, in entries of a lane */
   const PetscInt    *members; /* of each lane of each slice: how many of its first entries are in their columns */
-  const PetscInt    *column;  /* owned points, and behind them the halo */
+  const PetscInt    *column;  /* owned points, and after them the halo */
   const PetscScalar *value;
   const KCScalar    *halo;
   PetscInt           npoints;

@@ -7,7 +7,7 @@
   multiprocessor. The instruction that is being done is in shared memory, and the next one is on its way there.
 
   What a program makes of a right side, from a solution of zero, is linear. Its columns are what it makes of unit
-  vectors: many blocks make one each at a time, with vectors of their own.
+  vectors: many blocks make one each at a time, with their own vectors.
 */
 #include "densecuda.h"
 #include "stencilcuda.h"

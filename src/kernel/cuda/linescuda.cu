@@ -1,6 +1,6 @@
 /*
   Tridiagonal systems of grid lines that have one colour, one thread a line: consecutive threads have consecutive lines,
-  and y has their points beside each other, whatever the direction of the lines.
+  and y has their points side by side, whatever the direction of the lines.
 */
 #include "launchcuda.h"
 

@@ -1,9 +1,9 @@
 /*
   Red-black half sweeps in tiles that do not march: a block has its part of the grid in shared memory, with rims, and
-  does up to KC_CUDA_TILE half sweeps there, each behind one barrier, with interpolation before or residual and
-  restriction behind them. For levels that are too small to give each processor a march (tilecuda.cu).
+  does up to KC_CUDA_TILE half sweeps there, each after one barrier, with interpolation before or residual and
+  restriction after them. For levels that are too small to give each processor a march (tilecuda.cu).
 
-  Each step needs points beside its own as the step before left them: what it computes begins a point further inside.
+  Each step needs points next to its own as the step before left them: what it computes begins a point further inside.
 
     margin    from x: loaded 0, half sweeps 1, 2, 3, 4, residual 5, what the part writes 6
               zeros:  loaded 0, half sweeps 0, 1, 2, 3, residual 4, what the part writes 5
@@ -146,7 +146,7 @@ template <int NC> static __device__ __forceinline__ void Beside(const Part &part
   if (NC == 7) v[o++] = x[part.plane];
 }
 
-/* Half sweep number h: a thread has two points beside each other in x, of which one has the colour */
+/* Half sweep number h: a thread has two points side by side in x, of which one has the colour */
 template <int NC>
 static __device__ __forceinline__ void Relax(const KCycleCudaTile &a, const KCycleCudaShares &shares, const Part &part,
                                              PetscInt h)

@@ -182,7 +182,7 @@ static __device__ __forceinline__ void ChangePoint(const KCycleCudaComputeWork &
   step.y[index] = middle + d;
 }
 
-/* A thread has two points beside each other in x, of which one may have the colour */
+/* A thread has two points side by side in x, of which one may have the colour */
 template <int NC, int PART>
 static __device__ __forceinline__ void RelaxColourPair(const KCycleCudaColourWork &work, PetscInt thread)
 {

@@ -49,7 +49,7 @@ PetscErrorCode KCycleDeviceStencilFill(const KCycleStencil *from, KCycleDeviceSt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each line has a block of its own with all coefficients, one behind the other, which the caller fills */
+/* Each line has its own block with all coefficients, one after the other, which the caller fills */
 PetscErrorCode KCycleDeviceStencilMakeBlocks(const KCycleStencil *from, KCycleDeviceStencil *to, KCScalar **own)
 {
   const KCycleBox   *box    = from->box;

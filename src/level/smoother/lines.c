@@ -5,7 +5,7 @@
 #include "lines.h"
 
 /* Lines of a block at least, where a row has more than one. No threshold: the first and the last points of a line in x
-   that have coefficients of their own, at most 7 each, have to be in one block, see KCycleLinePart() */
+   that have their own coefficients, at most 7 each, have to be in one block, see KCycleLinePart() */
 #define LEAST_LINES 8
 
 /* Numbers that a set keeps of each point, see KCycleLineSetFactors() */
@@ -114,7 +114,7 @@ static void FindShared(const KCycleStencil *st, const KCycleLines *z, const KCyc
   if (set->high > set->low) set->m -= set->high - set->low - 1;
 }
 
-/* Coefficient o of n points of a line, the first one and every step-th behind it, to places at a distance */
+/* Coefficient o of n points of a line, the first one and every step-th after it, to places at a distance */
 static void Gather(const KCycleLine *l, int o, PetscInt first, PetscInt step, PetscInt n, PetscInt distance,
                    KCScalar *to)
 {
@@ -127,7 +127,7 @@ static void Gather(const KCycleLine *l, int o, PetscInt first, PetscInt step, Pe
   if (high < n) to[(n - 1) * distance] = KCycleLineCoefficient(l, o, l->n - 1);
 }
 
-/* Those of lines in x: systems beside each other */
+/* Those of lines in x: systems side by side */
 static void GatherAlong(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
                         const KCycleFactors *f, const int o[3], KCScalar *const c[3])
 {
@@ -165,7 +165,7 @@ static void GatherAcross(const KCycleStencil *st, const KCycleLines *z, const KC
   }
 }
 
-/* The coefficients of the systems of a block; 0 beyond ends that nothing is behind, and trivial systems where a block
+/* The coefficients of the systems of a block; 0 beyond ends that nothing is after, and trivial systems where a block
    has fewer lines */
 static void Coefficients(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
                          const KCycleLineSet *set, KCScalar *c[3])

@@ -165,7 +165,7 @@ static void SolveAndAdd(const KCycleLineSweep *sweep, const Strip *strip)
 /* Lines low to high - 1 of the first colour, and those of the second one that are solved with them */
 static void MakeStrip(const KCycleLineSweep *sweep, PetscInt low, PetscInt high, Strip *strip)
 {
-  const PetscInt n = sweep->st->box->n[0], p = sweep->parity, behind = p ? 0 : 1; /* lines that begin behind */
+  const PetscInt n = sweep->st->box->n[0], p = sweep->parity, behind = p ? 0 : 1; /* lines that begin after it */
   const PetscInt lines[2] = {(n + 1 - p) / 2, (n + p) / 2};
   const PetscInt end      = high == lines[0] ? lines[1] : high - behind;
 

@@ -1,14 +1,14 @@
 /*
   A march: steps of iterations by polynomials, in the natural order of the points, through a ring of planes in cache.
   It goes along the slowest direction (z, in 2D y: a plane is a line then). Each stage leaves its planes to the next
-  one, which is one plane behind it, and needs three of them:
+  one, which is one plane after it, and needs three of them:
 
     plane               t        t - 1     t - 2                      t       t - 1                 t - 2    t - 3
-    before the coarse   x = b/d  step      residual,     behind the   x = b/d step, interpolation   step     step
+    before the coarse   x = b/d  step      residual,     after the    x = b/d step, interpolation   step     step
     grid, from zero                        restriction   coarse grid                                         to x
 
   b and x are read and written where they are. In the ring there are zeros around each line and each plane, and beyond
-  the grid planes of zeros, so that no point has neighbours of another kind. The unit of work is a strip: lines behind
+  the grid planes of zeros, so that no point has neighbours of another kind. The unit of work is a strip: lines after
   each other that share a class of coefficients.
 
   Threads share the lines of each plane, the same ones in all stages. A star reads lines of others in the plane of the
@@ -80,7 +80,7 @@ static PetscBool Collects(const KCycleMarch *m)
   return (PetscBool)(m->vectors && (m->vectors->ghosts || m->vectors->from));
 }
 
-/* Line l of b of plane t, and how far behind it the next line is */
+/* Line l of b of plane t, and how far after it the next line is */
 static const KCScalar *RightLine(const Run *run, PetscInt t, PetscInt l, PetscInt *width)
 {
   const KCycleMarch *m = run->march;
@@ -89,7 +89,7 @@ static const KCScalar *RightLine(const Run *run, PetscInt t, PetscInt l, PetscIn
   return Collects(m) ? m->right + ((t % m->most) * m->lines + l) * m->pitch : run->task->b + *width * LineOf(m, t, l);
 }
 
-/* Where stage i puts line l of plane t, and how far behind it the next line is */
+/* Where stage i puts line l of plane t, and how far after it the next line is */
 static KCScalar *Target(const Run *run, PetscInt i, PetscInt t, PetscInt l, PetscInt *out)
 {
   const KCycleMarch *m = run->march;
@@ -185,7 +185,7 @@ static PetscInt StripLength(const KCycleMarch *m, PetscInt t, PetscInt l, PetscI
   return m->st->box->dim == 3 ? nlines / 2 * 2 : nlines;
 }
 
-/* Lines first to end - 1 of plane t to lines behind y */
+/* Lines first to end - 1 of plane t to lines after y */
 static void DoLines(const Run *run, PetscInt i, PetscInt t, PetscInt first, PetscInt end, KCScalar *y, PetscInt out)
 {
   for (PetscInt l = first; l < end;) {
@@ -354,7 +354,7 @@ static void AddSweep(Run *run)
   }
 }
 
-/* Sweeps that go behind each other, beside an interpolation or a restriction */
+/* Sweeps that go after each other, with an interpolation or a restriction */
 PetscInt KCycleMarchSweeps(const KCycleMarch *march)
 {
   return (march->most - 2) / march->nterms;
@@ -442,7 +442,7 @@ PetscErrorCode KCycleMarchCreate(const KCycleStencil *st, const KCycleVectors *v
   m->planes  = KCyclePlanes(box);
   m->lines   = KCycleLinesOfPlane(box);
   m->pitch   = (box->n[0] + PLACES) / PLACES * PLACES;
-  if (m->pitch % 64 == 0) m->pitch += PLACES; /* lines beside each other are not to meet in the cache */
+  if (m->pitch % 64 == 0) m->pitch += PLACES; /* lines side by side are not to meet in the cache */
   plane = (size_t)(m->lines + 2) * (size_t)m->pitch;
   PetscCall(PetscCalloc1((3 * (size_t)(m->most - 1) + 1) * plane + 2 * PLACES, &m->memory));
   m->ring  = (KCScalar *)(((size_t)m->memory + 2 * PLACES * sizeof(KCScalar) - 1) / 64 * 64) + m->pitch;

@@ -80,7 +80,7 @@ static PetscErrorCode PlainSweeps(const KCycleSmoother *s, const KCycleSweeps *s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the next sweeps to a task, as many as go behind each other; `which` of its numbers */
+/* Adds the next sweeps to a task, as many as go after each other; `which` of its numbers */
 static void TakeSweeps(const Polynomial *p, KCycleMarchTask *task, int which, PetscInt *left)
 {
   task->its[which] = PetscMin(*left, KCycleMarchSweeps(p->march));

@@ -36,7 +36,7 @@ static PetscErrorCode SetName(KCycleSmoother *s, const char name[])
       "The smoother %s, which PCRelaxRegister() has added, has %d steps, and %d are the most: do several of them "
       "in one, or set sweeps instead of plane",
       name, s->nsteps, KC_SMOOTHER_STEPS);
-  if (s->ops.plane) { /* such steps go behind each other with the residual and the interpolation */
+  if (s->ops.plane) { /* such steps go after each other with the residual and the interpolation */
     s->ops.smoothrestrict    = KCyclePassSmoothRestrict;
     s->ops.interpolatesmooth = KCyclePassInterpolateSmooth;
   }

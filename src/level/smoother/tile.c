@@ -40,13 +40,13 @@ KC_VERSIONS static void Invert(PetscInt n, KCScalar *KC_RESTRICT d)
   for (PetscInt i = 0; i < n; i++) d[i] = 1 / d[i];
 }
 
-/* Behind the ends of lines vectors compute as well: they shall not divide by zero there */
+/* After the ends of lines vectors compute as well: they shall not divide by zero there */
 static void FillBehind(const KCycleTile *w, KCScalar *inverse, PetscInt parity)
 {
   for (PetscInt i = (w->st->box->n[0] + 1 - parity) / 2; i < w->split; i++) inverse[i] = 1;
 }
 
-/* The end points of constant classes carry the inverse of their diagonal behind their coefficients; other classes
+/* The end points of constant classes carry the inverse of their diagonal after their coefficients; other classes
    are split here, once, with the inverse in place of the diagonal */
 static PetscErrorCode GetClass(const KCycleTile *w, PetscInt number, KCycleTileClass *c)
 {
@@ -79,7 +79,7 @@ static void PackCoefficient(const KCycleTile *w, Slot slot, int word, const KCSc
   Split(w->st->box->n[0], c, Half(w, slot, word, 0), Half(w, slot, word, 1));
 }
 
-/* Of a line that shares its coefficients those that neighbours with blocks of their own look for there */
+/* Of a line that shares its coefficients those that neighbours with their own blocks look for there */
 static void PackShared(const KCycleTile *w, Slot slot, PetscInt j, PetscInt k, const KCScalar *c)
 {
   const KCycleShape *shape = &w->st->shape;
@@ -175,7 +175,7 @@ PetscErrorCode KCycleTileCreate(const KCycleStencil *st, const KCycleVectors *ve
   w->vectors = vectors;
   w->nc      = st->shape.ncoeffs;
   w->split   = ((box->n[0] + 1) / 2 + KC_VECTOR - 1) / KC_VECTOR * KC_VECTOR;
-  w->half    = w->split + KC_VECTOR; /* behind a half, too, there are zeros: those before the next one */
+  w->half    = w->split + KC_VECTOR; /* after a half, too, there are zeros: those before the next one */
   w->lead    = box->dim == 3 ? 1 : 0;
   w->words   = KCycleStencilHasBlocks(st) ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
   bytes      = RING * w->words * 2 * (PetscInt64)w->half * (PetscInt64)sizeof(KCScalar);

@@ -14,10 +14,10 @@
 
 #define MOST 7 /* coefficients of a star */
 
-/* Planes of the ring: the steps of a pass, one plane behind each other, and a plane on each side */
+/* Planes of the ring: the steps of a pass, one plane after each other, and a plane on each side */
 #define RING (KC_TILE_STEPS + 2)
 
-/* Coefficients, of matrices that have lines with blocks of their own: the upper half, as the lower one is that of
+/* Coefficients, of matrices that have lines with their own blocks: the upper half, as the lower one is that of
    neighbours */
 typedef enum {
   WORD_X,
@@ -41,7 +41,7 @@ static inline Slot SlotOf(const KCycleTile *w, PetscInt t, PetscInt l)
 
 /*
   Points 0, 2, 4... or 1, 3, 5... of a word of a line. All halves of one colour in a plane follow each other, so that a
-  half sweep reads and writes in long streams: the halves beside one, in y and along x, are neighbours in the stream of
+  half sweep reads and writes in long streams: the halves next to one, in y and along x, are neighbours in the stream of
   the other colour
 */
 static inline KCScalar *Half(const KCycleTile *w, Slot slot, int word, PetscInt parity)
@@ -58,7 +58,7 @@ static inline KCScalar *EndsOf(const KCycleTile *w, Slot slot)
   return w->ends + (slot.plane * w->lines + slot.line) * 2 * (w->nc + 1);
 }
 
-/* x of the line behind the last one of a plane, where lines up to high - 1 came to the tile */
+/* x of the line after the last one of a plane, where lines up to high - 1 came to the tile */
 static inline void ZeroBeyond(const KCycleTile *w, PetscInt t, PetscInt high)
 {
   for (int parity = 0; w->lead && high == w->st->box->n[1] && parity < 2; parity++) {

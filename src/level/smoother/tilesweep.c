@@ -21,7 +21,7 @@ KC_VERSIONS static void Multiply(PetscInt n, const KCScalar *KC_RESTRICT b, cons
 /* What is known of a line */
 typedef struct {
   const KCycleClass *constant; /* class, if it is constant but at its ends */
-  /* coefficients of the points at its ends, the inverse of the diagonal behind those of each point; NULL: none of
+  /* coefficients of the points at its ends, the inverse of the diagonal after those of each point; NULL: none of
      their own */
   const KCScalar    *ends;
   const KCScalar    *split; /* all coefficients of its class, or NULL */
@@ -62,7 +62,7 @@ KC_POINT void HalfConstant(const int op, const int nc, PetscInt m, const KCScala
   }
 }
 
-/* The same with coefficients of their own, the inverse in place of the diagonal */
+/* The same with their own coefficients, the inverse in place of the diagonal */
 KC_POINT void HalfArray(const int op, const int nc, PetscInt m, const KCScalar *const x[], const KCScalar *b,
                         const KCScalar *const c[], KCScalar *y)
 {

@@ -291,7 +291,7 @@ KCycleFit KCycleAIJLinesGet(KCycleAIJLines *rows, const KCycleShape *shape, Pets
     else memset(values + o * n[0], 0, sizeof(*values) * (size_t)n[0]);
   }
   for (PetscInt i = 0; i < n[0]; i++) {
-    const PetscInt end = PetscMin(i + KC_ROWS, n[0] - 2); /* rows beside the ends may lack entries */
+    const PetscInt end = PetscMin(i + KC_ROWS, n[0] - 2); /* rows next to the ends may lack entries */
 
     if (i > 1 && i < end && AreOwned(rows, at + i, at + end) && IsRegular(rows, &pattern, at, i, end)) {
       SetRegular(rows, &pattern, at, i, end, values);

@@ -4,7 +4,7 @@
   nothing to be interpolated from, as coarse points that are inactive would be left out; with them they are points as
   all others, and weights and Galerkin products follow the coefficients, which have a jump there.
 
-  The part must be small beside reactions, too: an island of active points has nothing else to hold it.
+  The part must be small compared with reactions, too: an island of active points has nothing else to hold it.
 */
 #include "matstencil.h"
 

@@ -1,5 +1,5 @@
 /*
-  MATSTENCIL: the coefficients, and what PETSc's operations need beside them.
+  MATSTENCIL: the coefficients, and what PETSc's operations need in addition.
 */
 #pragma once
 

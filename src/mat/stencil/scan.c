@@ -23,7 +23,7 @@ enum {
   LOOK_LARGEST,
   LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
   LOOK_COUNT = LOOK_TOTAL + 3, /* and their number; */
-  LOOK_WEAK  = LOOK_COUNT + 3, /* points where they are weak beside those in another direction; */
+  LOOK_WEAK  = LOOK_COUNT + 3, /* points where they are weak compared with those in another direction; */
   LOOK_THIN  = LOOK_WEAK + 9,  /* points where one of them is weaker than one in another direction; */
   LOOK_CUTS  = LOOK_THIN + 3,  /* points where a line along x is cut, whatever else */
   LOOK_NUM,
@@ -65,8 +65,8 @@ KC_POINT PetscReal Smaller(PetscReal a, PetscReal b)
   return smaller > 0 ? smaller : Larger(a, b);
 }
 
-/* Which directions are weak beside others at point i; in place (d, d): beside both others. In which one coupling is
-   weaker than one in another direction */
+/* Which directions are weak compared with others at point i; in place (d, d): compared with both others. In which one
+   coupling is weaker than one in another direction */
 KC_POINT void CountWeak(const int dim, PetscInt i, PetscReal times, const PetscReal larger[], const PetscReal smaller[],
                         PetscReal *const to[])
 {
@@ -211,7 +211,7 @@ static void FindInside(const KCycleBox *box, PetscInt line, PetscReal inside[])
   inside[2] = IsInside(box, 2, line / box->n[1]) ? 1 : 0;
 }
 
-/* Points of a line that are looked at apart: its ends and those beside them, which lack couplings where programs
+/* Points of a line that are looked at apart: its ends and those next to them, which lack couplings where programs
    store boundary points. That of place p of these */
 #define LOOK_APART 4
 
@@ -221,7 +221,7 @@ static PetscInt Apart(PetscInt n, PetscInt p)
 }
 
 /* Those of several lines that come as often, and are inside of the grid in the same directions: loops over the few
-   points of one line would be mostly what is left of vectors. They have places behind those of all points */
+   points of one line would be mostly what is left of vectors. They have places after those of all points */
 #define LOOK_BATCH 64
 typedef struct {
   PetscInt    n; /* points so far */

@@ -3,7 +3,7 @@
 
   Lines with the same coefficients share one class of coefficients. A line that shares with no other has a block of its
   own, one array for each offset; of a symmetric matrix only those from the diagonal on, as a(i, i - o) = a(i - o, i) is
-  in the block of a neighbour. The two end points keep all their coefficients behind the arrays:
+  in the block of a neighbour. The two end points keep all their coefficients after the arrays:
 
     block: [ diagonal | +x | +y ... | all of point 0 | all of point n - 1 ]
 
@@ -73,8 +73,8 @@ static void FindConstantRun(const KCycleShape *shape, PetscInt n, const PetscSca
   if (k->b - k->a < n - 2 - 6 || k->b - k->a < 4) k->a = k->b = 0;
 }
 
-/* What is kept beside the coefficients of a class follows them. Points at the ends are worked on one by one: their
-   coefficients side by side */
+/* What is kept in addition to the coefficients of a class follows them. Points at the ends are worked on one by one:
+   their coefficients side by side */
 void MatStencilClassChanged(const KCycleStencil *st, PetscInt c)
 {
   const int          nc  = st->shape.ncoeffs;

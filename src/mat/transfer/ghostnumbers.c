@@ -57,7 +57,7 @@ static PetscBool Repeats(const KCycleGhostSource *source, PetscInt j, PetscInt k
                      KCycleClassOfLine(source->st, line) == KCycleClassOfLine(source->st, line - 1));
 }
 
-/* Points behind each other in one direction of a grid with ghost points: the process that has the grid, and their place
+/* Points after each other in one direction of a grid with ghost points: the process that has the grid, and their place
    there; the one that owns them, and their place among its points */
 typedef struct {
   PetscInt  to, at, owner, index, n;

@@ -95,8 +95,8 @@ static PetscErrorCode FillWeights(Mat P, const KCycleOverlap *ov, const PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An exchange from owned points to all of a grid that others own; all: the grid, behind low points of which are those
-   that this process owns. number: the points come behind each other, not to their places in the grid; it says for each
+/* An exchange from owned points to all of a grid that others own; all: the grid, after low points of which are those
+   that this process owns. number: the points come after each other, not to their places in the grid; it says for each
    line which one is the first */
 static PetscErrorCode CreateExchange(MPI_Comm comm, const KCycleBox *box, const KCycleBox *all, const PetscInt low[],
                                      PetscInt number[], PetscSF *sf)

@@ -3,7 +3,7 @@
   weights and the rows of the coarser operator that the process owns are worked out without its neighbours, from
   coefficients that are exchanged once.
 
-  Two points suffice where a direction is coarsened, and one where it is not: a fine point beside the owned ones that
+  Two points suffice where a direction is coarsened, and one where it is not: a fine point next to the owned ones that
   belongs to an owned coarse point lies between two, and the next one is a coarse point.
 
   Where a periodic direction has an odd number of points, coarse points 0 and -1 are neighbours on the fine grid. In the
@@ -75,7 +75,7 @@ static void CopyBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCyc
   }
 }
 
-/* Collective. Weights of points of some kind, known at owned points, for points of the overlap beside these */
+/* Collective. Weights of points of some kind, known at owned points, for points of the overlap next to these */
 PetscErrorCode KCycleOverlapExchange(Mat P, KCycleLineWeights *al)
 {
   Mat_StencilTransfer *p      = (Mat_StencilTransfer *)P->data;
@@ -112,7 +112,7 @@ typedef struct {
 } Fill;
 
 /* Line "to" of B that is owned in part, as a line of A. It shares the coefficients of the line before where that does
-   so there, and where the points beside them agree */
+   so there, and where the points next to them agree */
 static PetscErrorCode OwnedLine(Fill *f, PetscInt line, PetscInt to, PetscBool *same)
 {
   const KCycleStencil *st = KCycleStencilOf(f->A), *sb = KCycleStencilOf(f->B);

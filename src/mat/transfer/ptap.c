@@ -34,7 +34,7 @@ typedef struct {
   PetscScalar          *out;                     /* [offset][-1 to n] */
   PetscBool             fill;                    /* empty rows get a diagonal */
   int                   low, end;                /* the offsets that the grid has */
-  /* those from this on are worked out: of a symmetric product only the diagonal and those behind it */
+  /* those from this on are worked out: of a symmetric product only the diagonal and those after it */
   int                   first;
 } Product;
 
@@ -311,7 +311,7 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collapsed to a star: which coarse lines have products of their own */
+/* Collapsed to a star: which coarse lines have their own products */
 static PetscErrorCode ProductToStar(Product *pr, Mat Ac)
 {
   const KCycleBox *box   = pr->tr->coarse;

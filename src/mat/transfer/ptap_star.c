@@ -4,7 +4,7 @@
 
   With linear interpolation the couplings have a closed form. A coarse point and the next one in direction d are coupled
   through the fine point between them by 1/4 (a + b), a and b the couplings of that point with both, and so are the
-  points beside them that are restricted to them, each with its weight:
+  points next to them that are restricted to them, each with its weight:
 
     C(I, I + d) = 1/4 sum_p P(p, I) (a(p, p + d) + a(p', p' - d)),   p' = p + 2 d
 

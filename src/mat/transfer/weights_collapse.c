@@ -45,7 +45,7 @@ static int DirectionsOf(int o)
   return (o % 3 != 1) + (o / 3 % 3 != 1) + (o / 9 != 1);
 }
 
-/* Does offset o look to the same side as another one in all directions of that one, and in more besides? */
+/* Does offset o look to the same side as another one in all directions of that one, and in others as well? */
 static PetscBool IsBeside(int o, int other)
 {
   PetscBool beside = (PetscBool)(DirectionsOf(o) > DirectionsOf(other));

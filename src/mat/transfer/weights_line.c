@@ -72,7 +72,7 @@ static void FindOwned(const KCycleLineWeights *al, const KCycleBox *box, const P
   }
 }
 
-/* The lines of this process, and the processes with the parts before and behind; -1: none */
+/* The lines of this process, and the processes with the parts before and after; -1: none */
 typedef struct {
   PetscInt     start[3], end[3]; /* of owned points */
   PetscInt     across[2];        /* the other two directions */
@@ -143,7 +143,7 @@ static void Eliminate(const KCycleLineWeights *al, const Lines *lines, PetscInt 
   for (int t = 0; t < al->m; t++) al->w[t * al->npoints + p] += f * w[t * distance];
 }
 
-/* What the part behind needs: the divisors, what couples them ahead, and right sides */
+/* What the part after needs: the divisors, what couples them ahead, and right sides */
 static void PassForward(const KCycleLineWeights *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
 {
   const PetscInt n = lines->nlines;
@@ -154,7 +154,7 @@ static void PassForward(const KCycleLineWeights *al, const Lines *lines, PetscIn
   for (int t = 0; t < al->m; t++) lines->passed[(2 + t) * n + l] = al->w[t * al->npoints + p];
 }
 
-/* One point from the one behind; what is solved first needs nothing, as nothing is coupled with it ahead */
+/* One point from the one after; what is solved first needs nothing, as nothing is coupled with it ahead */
 static void Substitute(const KCycleLineWeights *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
 {
   const PetscBool    inside   = (PetscBool)(i < lines->end[al->e] - 1);

@@ -15,11 +15,11 @@
   positive.
 
   The weights of such a point add up to less than one, also if its own excess is next to nothing and only the points
-  that it is interpolated through have some: then they are scaled to add up to one. A stiff body beside a boundary would
-  else not be free to move on the coarse grid.
+  that it is interpolated through have some: then they are scaled to add up to one. A stiff body next to a boundary
+  would else not be free to move on the coarse grid.
 
-  Where couplings in S are weak beside those along another direction the weights w(o) are solved for along it, see
-  weights_line.c.
+  Where couplings in S are weak compared with those along another direction the weights w(o) are solved for along it,
+  see weights_line.c.
 
   Lines are worked on as a whole, points that coincide with coarse ones in x apart from those between, as weights are
   kept.
@@ -162,7 +162,7 @@ KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT c, cons
 }
 
 /* Sizes of the couplings of a line's points, of kind x, in the directions S, and their excess, to op->inverse; 0 for a
-   point that is isolated. boundaries: some points lie beside one */
+   point that is isolated. boundaries: some points lie next to one */
 static void Totals(Operator *op, int S, int x, const PetscScalar *from, const PetscScalar *const c[], PetscInt j,
                    PetscInt k)
 {
@@ -294,7 +294,7 @@ static void AddRows(const Operator *op, int o, int x, PetscInt j, PetscInt k, co
   }
 }
 
-/* Beside a boundary, points without an excess of their own: their weights add up to one */
+/* Next to a boundary, points without an excess of their own: their weights add up to one */
 static void CompleteRows(const Operator *op, int x, const KCycleTouch *touch)
 {
   for (PetscInt i = -x; i < op->n; i++) {

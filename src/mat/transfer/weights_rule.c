@@ -3,7 +3,7 @@
 
   Linear weights follow the operator at boundaries, point by point. With a the coupling of a point inward and e what its
   row sum exceeds that of the next point by, the coupling with the boundary, the point takes a / (a + e) of the next
-  one: all of it beside a Neumann boundary, half or a third beside a Dirichlet one, as it lies a cell or half a cell
+  one: all of it next to a Neumann boundary, half or a third next to a Dirichlet one, as it lies a cell or half a cell
   away, and nothing where a penalty holds the point. At a corner of the grid (or an edge in 3D) a box stencil with a
   mixed derivative has lost couplings that do not balance; the weight there is that of the next point along the
   boundary.
