@@ -174,7 +174,7 @@ KC_VERSIONS static PetscBool AreAlike(const KCycleIndices *ix, PetscInt first, P
   return (PetscBool)!wrong;
 }
 
-/* The m rows from r on are points of a line, the first of them at the place "at"; rows inside the line that are like
+/* The m rows from r on are points of a line, the first of them at the index "at"; rows inside the line that are like
    the one before couple what that one couples */
 static PetscBool CheckLine(const KCycleIndices *ix, KCycleNumbering *g, const Point points[], PetscInt r, PetscInt m,
                            const PetscInt at[], PetscInt64 total[])

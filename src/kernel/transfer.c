@@ -1,5 +1,5 @@
 /*
-  Interpolation and restriction of one line, or of its points of even or odd place.
+  Interpolation and restriction of one line, or of its points of even or odd index.
 */
 #include <petsckcycle/private/kernelimpl.h>
 

@@ -46,7 +46,7 @@ KC_VERSIONS void KCycleTridiagonalSolve(PetscInt n, PetscInt m, const KCScalar *
   }
 }
 
-/* Where systems first to end - 1 begin to share a place of the factors, and where they have their own again */
+/* Where systems first to end - 1 begin to share factors, and where they have their own again */
 KC_POINT void Shared(const KCycleFactors *f, PetscInt first, PetscInt end, PetscInt cut[2])
 {
   if (f->low == f->high) {
@@ -304,7 +304,7 @@ KC_VERSIONS void KCycleLineAdd(PetscInt n, PetscInt stride, KCScalar weight, con
   }
 }
 
-/* The n points of a row become those at even places and those at odd ones */
+/* The n points of a row become those of even index and those of odd index */
 KC_VERSIONS void KCycleLineSplit(PetscInt n, const KCScalar *KC_RESTRICT t, KCScalar *KC_RESTRICT even,
                                  KCScalar *KC_RESTRICT odd)
 {

@@ -232,7 +232,7 @@ static PetscErrorCode AddSweep(KCyclePass *pass, PetscBool backward, PetscBool z
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Appends sweeps; as many go after each other as the list of steps holds, and a place is left for the residual */
+/* Appends sweeps; as many go after each other as the list of steps holds, and one step is left for the residual */
 static PetscErrorCode AddSweeps(KCyclePass *pass, const KCycleSweeps *sweeps)
 {
   const KCycleSmoother *s     = pass->smoother;

@@ -114,7 +114,7 @@ PetscBool KCyclePolicySeeksRuns(const KCycleScan *facts, const PetscInt factor[]
 }
 
 /* Directions of the lines that a level relaxes, "" for points. Means choose what is coarsened; where that is weak
-   compared with another direction at some places, smoothers must reduce errors along the latter; and where there is a
+   compared with another direction at some points, smoothers must reduce errors along the latter; and where there is a
    wind along all directions */
 void KCyclePolicyLines(const KCycleScan *facts, PetscBool convects, const PetscInt factor[], char directions[4])
 {

@@ -101,7 +101,7 @@ typedef void *KCycleCtxDestroyArg;
   #define KCYCLE_SET_MISSING_DIAGONAL(A, fn) ((void)(A), (void)(fn))
 #endif
 
-/* A KSP that knows its grid but gets its operators from elsewhere */
+/* A KSP that has its grid but gets its operators from elsewhere */
 #if PETSC_VERSION_LT(3, 25, 0)
   #define KCycleKSPSetDMInactive(ksp) KSPSetDMActive(ksp, PETSC_FALSE)
 #else

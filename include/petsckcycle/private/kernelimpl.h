@@ -132,7 +132,7 @@ static inline int KCycleShapeKind(const KCycleShape *shape)
   return shape->box | shape->flat;
 }
 
-/* Where a coefficient leads: its place in KCycleShape.find */
+/* Where a coefficient leads: its index in KCycleShape.find */
 static inline int KCycleShapeOffset(const KCycleShape *shape, int o)
 {
   return shape->dx[o] + 1 + 3 * (shape->dy[shape->line[o]] + 1) + 9 * (shape->dz[shape->line[o]] + 1);
@@ -353,13 +353,13 @@ typedef struct {
 } KCycleTerm;
 
 /* Lines of a plane after each other that share a class of coefficients which are the same but at their ends. The next
-   line is `pitch` places further on in x, before and y, and before and after each line of x there is a zero */
+   line is `pitch` numbers further on in x, before and y, and before and after each line of x there is a zero */
 typedef struct {
   PetscInt           nlines, n, pitch, width; /* n: points of a line; width: from line to line of b */
   const KCScalar    *x[3];                    /* of the planes before, here and after */
   const KCScalar    *before;                  /* what x was before the last step, if a step needs it */
   const KCScalar    *b;
-  const KCScalar    *ahead[2]; /* nahead places of lines as b that are read or written soon, or NULL */
+  const KCScalar    *ahead[2]; /* nahead numbers of lines as b that are read or written soon, or NULL */
   PetscInt           nahead;
   KCScalar          *y;
   PetscInt           out;  /* from line to line of y */
@@ -424,7 +424,7 @@ KC_POINT PetscInt KCycleFloorHalf(PetscInt i)
   return i >= 0 ? i / 2 : -((1 - i) / 2);
 }
 
-/* The first coarse place that fine place i touches in a direction, and how many there are */
+/* The first coarse point that fine point i touches in a direction, and how many there are */
 KC_POINT PetscInt KCycleTouched(PetscInt factor, PetscInt shift, PetscInt i, PetscInt *count)
 {
   const PetscInt away = i - shift, low = factor == 1 ? away : KCycleFloorHalf(away);
@@ -472,7 +472,7 @@ typedef struct {
 /*
   Cubic interpolation between two grids, direction by direction, from the coarse points around those that a process owns
   of the fine grid: m of them in each direction. Between coarse points the weights are those of the polynomial through
-  the four nearest ones; beyond the last one through three. They follow from places alone, not from the operator, nor
+  the four nearest ones; beyond the last one through three. They follow from points alone, not from the operator, nor
   from boundary conditions.
 */
 typedef struct {

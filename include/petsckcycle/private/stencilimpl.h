@@ -120,7 +120,7 @@ typedef struct {
   PetscBool    unequal;  /* and A is not */
 } KCycleParts;
 /* Couplings that differ by this part of them are the same. Diagonals of D A may differ by so much, or as much as those
-   of A: a wind from wall to wall, too, has such a D, of any size */
+   of A: a wind from boundary to boundary, too, has such a D, of any size */
 #define KC_BALANCED       1e-3
 #define KC_BALANCED_RANGE 1e10
 PETSC_INTERN PetscErrorCode MatStencilFindParts(Mat, PetscReal rounding, PetscBool early, KCycleParts *);

@@ -5,7 +5,7 @@
 
 #include "launchcuda.h"
 
-/* Unknown i is number `own` of a system whose unknowns begin at `place` */
+/* Unknown i is number `own` of a system whose unknowns begin at `index` */
 static __device__ __forceinline__ void MultiplyRow(const KCycleCudaInvertWork &work, PetscInt i)
 {
   const KCycleCudaInverse &inverse = work.inverse;

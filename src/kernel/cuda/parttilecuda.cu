@@ -9,7 +9,7 @@
               zeros:  loaded 0, half sweeps 0, 1, 2, 3, residual 4, what the part writes 5
 
   Blocks read x from one vector and write what they own to another one. A line is split into its points of even and of
-  odd place, so that the points of a colour, and each of their neighbours, lie side by side.
+  odd index, so that the points of a colour, and each of their neighbours, lie side by side.
 */
 #include "tilecuda.h"
 
@@ -216,7 +216,7 @@ static __device__ __forceinline__ KCScalar Gathered(const KCycleCudaTile &a, con
   return sum;
 }
 
-/* To the coarse points of whose fine points the part has those of the same place */
+/* To the coarse points of whose fine points the part has those of the same parity */
 template <int NC>
 static __device__ __forceinline__ void Restrict(const KCycleCudaTile &a, const KCycleCudaShares &shares,
                                                 const Part &part)

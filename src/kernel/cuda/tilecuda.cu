@@ -14,7 +14,7 @@
   which is computed by its neighbours as well: x goes in and y comes out, as neighbours read x at any time. The same
   holds for the first and the last planes, where the march is cut into several ones, so that all processors work.
 
-  In shared memory a line is split into its points of even and of odd place, as in tile.c, so that the points of a
+  In shared memory a line is split into its points of even and of odd index, as in tile.c, so that the points of a
   colour, and each of their neighbours, lie side by side.
 */
 #include "tilecuda.h"

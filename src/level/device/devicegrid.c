@@ -135,7 +135,7 @@ static PetscErrorCode FindPairs(PetscSF sf, PetscMPIInt rank, KCycleDeviceExchan
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Which owned points other processes read, in number[]: their place in a packed array, or -1; and what a leaf has as
+/* Which owned points other processes read, in number[]: their index in a packed array, or -1; and what a leaf has as
    its root there, in from[] */
 static PetscErrorCode NumberSent(PetscSF sf, PetscMPIInt rank, PetscInt nhalo, PetscInt number[], PetscInt from[])
 {

@@ -41,7 +41,7 @@ typedef struct {
   PetscBool                    alone;     /* the planes next to it count as zero */
 } Line;
 
-/* m points of the line, from point a on: places of x, b, t; m is a multiple of a vector */
+/* m points of the line, from point a on: numbers of x, b, t; m is a multiple of a vector */
 typedef struct {
   PetscInt        a, m;
   const KCScalar *x, *b;

@@ -106,7 +106,7 @@ void KCycleLinesFirstOfRow(const KCycleLineSweep *sweep, PetscInt row)
   }
 }
 
-/* A neighbour of the second colour's points: its place in the stencil; point k has it in e[k + shift] of m */
+/* A neighbour of the second colour's points: its number in the stencil; point k has it in e[k + shift] of m */
 static void AddNeighbour(const KCycleLineSweep *sweep, int place, const KCScalar *e, PetscInt shift, PetscInt m,
                          KCycleLineCouplings *with)
 {

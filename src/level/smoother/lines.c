@@ -114,7 +114,7 @@ static void FindShared(const KCycleStencil *st, const KCycleLines *z, const KCyc
   if (set->high > set->low) set->m -= set->high - set->low - 1;
 }
 
-/* Coefficient o of n points of a line, the first one and every step-th after it, to places at a distance */
+/* Coefficient o of n points of a line, the first one and every step-th after it, to numbers at a distance */
 static void Gather(const KCycleLine *l, int o, PetscInt first, PetscInt step, PetscInt n, PetscInt distance,
                    KCScalar *to)
 {

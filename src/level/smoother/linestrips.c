@@ -25,7 +25,7 @@ typedef struct {
   KCycleFactors f[2];
 } Strip;
 
-/* Lines of a colour that strips have room for. Where factors and coefficients are read, too, from many places at a
+/* Lines of a colour that strips have room for. Where factors and coefficients are read, too, from many addresses at a
    time, strips cost more than they save, and there is one that has all lines */
 static PetscInt Width(const KCycleStencil *st, const KCycleLines *z)
 {

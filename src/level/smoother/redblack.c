@@ -4,7 +4,7 @@
 */
 #include "colours.h"
 
-/* Which points of line l of plane t are of a half of a red-black sweep: those of this parity of their place on the
+/* Which points of line l of plane t are of a half of a red-black sweep: those of this parity of their index on the
    line */
 static PetscInt ParityOfHalf(const KCyclePass *pass, int half, PetscInt t, PetscInt l)
 {

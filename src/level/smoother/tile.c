@@ -131,7 +131,7 @@ static void PackCoefficients(const KCycleTile *w, PetscInt t, PetscInt l)
   if (t == 0) PackBelow(w, l);
 }
 
-/* A line, and one of coarse points, in KCycleTile.line: coarse lines have few places more than half as many */
+/* A line, and one of coarse points, in KCycleTile.line: coarse lines have few numbers more than half as many */
 static size_t LineLength(const KCycleTile *w)
 {
   return (size_t)w->st->box->n[0] + 8;
@@ -216,7 +216,7 @@ KC_VERSIONS static void JoinTo(PetscInt n, const KCScalar *KC_RESTRICT even, con
   if (n % 2) x[n - 1] = (PetscScalar)even[n / 2] * back;
 }
 
-/* The halves of a line from its place `at` on */
+/* The halves of a line from its number `at` on */
 static void HalvesFrom(PetscInt at, KCScalar *half[2], KCScalar *from[2])
 {
   from[0] = half[at % 2] + at / 2;

@@ -33,12 +33,12 @@ typedef struct {
   const KCycleStencil *st;
   const KCycleVectors *vectors;     /* where x and b are, or NULL */
   int                  nc, words;   /* coefficients; lines kept of each grid line */
-  PetscInt             half, split; /* places of half a line, with and without the zeros before it */
+  PetscInt             half, split; /* numbers of half a line, with and without the zeros before it */
   PetscInt             lead;        /* lines before the first one of a plane */
   /* lines of a strip; lines of a plane of the ring: of a strip, and what lies next to it */
   PetscInt             width, lines;
   PetscInt             base;          /* grid line that comes first in a plane of the ring */
-  KCScalar            *memory, *ring; /* as allocated, and from the first place that suits vectors */
+  KCScalar            *memory, *ring; /* as allocated, and from the first address that suits vectors */
   /* coefficients of the first and the last point of each line of the ring that has its own block, the inverse
      of the diagonal after them */
   KCScalar            *ends;
@@ -63,10 +63,10 @@ typedef struct {
 /* A few planes of x for passes with box stencils; see boxtile.c */
 typedef struct {
   const KCycleStencil   *st;
-  PetscInt               length;        /* places of a line */
+  PetscInt               length;        /* numbers of a line */
   PetscInt               lead, lines;   /* lines before the first one of a plane; lines of a plane */
   PetscInt               planes;        /* of the ring */
-  KCScalar              *memory, *ring; /* as allocated, and from the first place that suits vectors */
+  KCScalar              *memory, *ring; /* as allocated, and from the first address that suits vectors */
   KCScalar              *work;          /* two lines for each thread */
   PetscReal             *sums;          /* of a pass */
   KCycleBoxCoefficients *coefficients;  /* of each line */

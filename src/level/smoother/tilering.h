@@ -1,7 +1,7 @@
 /*
   Where a red-black tile (tile.c) has its numbers.
 
-  In it a line is split into its points of even and of odd place, so that a half sweep computes the points of one colour
+  In it a line is split into its points of even and of odd index, so that a half sweep computes the points of one colour
   only, from neighbours that lie side by side, and reads each array from its start:
 
     points       0 1 2 3 4 5 6                      even half    . 0 2 4 6 .

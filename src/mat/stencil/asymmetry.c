@@ -51,7 +51,7 @@ static PetscBool AddPairs(void *context, const KCycleShape *shape, const KCycleL
   return PETSC_TRUE;
 }
 
-/* Which way do the rows of a line lean? Couplings ahead and behind in each direction, whatever their place across */
+/* Which way do the rows of a line lean? Couplings ahead and behind in each direction, wherever they are across */
 static void AddLeans(const KCycleStencil *st, PetscInt line, PetscReal sums[])
 {
   const KCycleShape *shape = &st->shape;

@@ -62,7 +62,7 @@ static PetscErrorCode SetRightSide(PetscInt m, const PetscInt rows[], PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows of this process, by their place in it */
+/* Rows of this process, by their number in it */
 static void ReplaceRows(Mat_Stencil *st, PetscInt m, const PetscInt rows[], PetscScalar diagonal)
 {
   const PetscInt n = st->s.box->n[0], nc = st->s.shape.ncoeffs;

@@ -65,7 +65,7 @@ KC_POINT PetscReal Smaller(PetscReal a, PetscReal b)
   return smaller > 0 ? smaller : Larger(a, b);
 }
 
-/* Which directions are weak compared with others at point i; in place (d, d): compared with both others. In which one
+/* Which directions are weak compared with others at point i; in (d, d): compared with both others. In which one
    coupling is weaker than one in another direction */
 KC_POINT void CountWeak(const int dim, PetscInt i, PetscReal times, const PetscReal larger[], const PetscReal smaller[],
                         PetscReal *const to[])
@@ -83,7 +83,7 @@ KC_POINT void CountWeak(const int dim, PetscInt i, PetscReal times, const PetscR
   }
 }
 
-/* Of a prism: the place of the neighbour that coefficient o belongs to, in direction d: -1, 0, 1 */
+/* Of a prism: the offset of the neighbour that coefficient o belongs to, in direction d: -1, 0, 1 */
 KC_POINT int PlaceInPrism(const int box, const int d, const int o)
 {
   if (box == KC_PRISM_X) return d == 0 ? o % 3 - 1 : d == 1 ? (o / 3 == 3) - (o / 3 == 1) : (o > 11) - (o < 3);
@@ -212,7 +212,7 @@ static void FindInside(const KCycleBox *box, PetscInt line, PetscReal inside[])
 }
 
 /* Points of a line that are looked at apart: its ends and those next to them, which lack couplings where programs
-   store boundary points. That of place p of these */
+   store boundary points. That of number p of these */
 #define LOOK_APART 4
 
 static PetscInt Apart(PetscInt n, PetscInt p)
@@ -221,7 +221,7 @@ static PetscInt Apart(PetscInt n, PetscInt p)
 }
 
 /* Those of several lines that come as often, and are inside of the grid in the same directions: loops over the few
-   points of one line would be mostly what is left of vectors. They have places after those of all points */
+   points of one line would be mostly what is left of vectors. They come after all points */
 #define LOOK_BATCH 64
 typedef struct {
   PetscInt    n; /* points so far */

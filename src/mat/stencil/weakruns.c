@@ -5,7 +5,7 @@
 */
 #include "matstencil.h"
 
-/* The couplings of point i behind and ahead in both directions, whatever their place across */
+/* The couplings of point i behind and ahead in both directions, wherever they are across */
 static void GetCouplings(const KCycleShape *shape, const KCycleLine *l, PetscInt i, PetscReal c[2][2])
 {
   const PetscReal sign = PetscRealPart(KCycleLineCoefficient(l, shape->ncoeffs / 2, i)) < 0 ? 1 : -1;

@@ -110,7 +110,7 @@ static PetscErrorCode LinesCreate(const KCycleLineWeights *al, Mat P, Lines *lin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls a function for the points of all lines at place i along them: number of the line, of the point */
+/* Calls a function for the points of all lines at index i along them: number of the line, of the point */
 typedef void (*Visit)(const KCycleLineWeights *, const Lines *, PetscInt i, PetscInt l, PetscInt p);
 
 static void VisitPoints(const KCycleLineWeights *al, const Lines *lines, PetscInt i, Visit visit)
