@@ -2,6 +2,7 @@
   Rows of an AIJ matrix: its arrays, and rows that other processes own.
 */
 #include <petsckcycle/private/aijimpl.h>
+#include <petsc/private/petscimpl.h>
 
 PetscErrorCode KCycleAIJGet(Mat A, PetscBool values, KCycleAIJ *aij)
 {
