@@ -65,11 +65,11 @@ KC_POINT void Forward(const int shared, const int step, PetscInt n, const KCScal
   KC_IVDEP for (PetscInt s = 0; s < n; s++) y[s] = KCyclePointForward(t[step * s], shared ? l : lower[s], last[s]);
 }
 
-/* Row i of y = L^-1 t for systems first to end - 1, whose numbers have a step in t; last: row i - 1 of y */
+/* Row i of y = L^-1 t for systems first to end - 1, whose numbers have a step in t; from: t, and row i - 1 of y */
 KC_POINT void ForwardRow(const int step, const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
-                         const KCScalar *t, const KCScalar *last, KCScalar *y)
+                         const KCScalar *const from[2], KCScalar *y)
 {
-  const KCScalar *lower = f->lower + i * f->m;
+  const KCScalar *lower = f->lower + i * f->m, *t = from[0], *last = from[1];
   PetscInt        cut[2], a, b;
 
   Shared(f, first, end, cut);
@@ -85,7 +85,9 @@ KC_POINT void ForwardRow(const int step, const KCycleFactors *f, PetscInt i, Pet
 KC_VERSIONS void KCycleTridiagonalForward(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
                                           const KCScalar *t, const KCScalar *last, KCScalar *y)
 {
-  if (i) ForwardRow(2, f, i, first, end, t, last, y);
+  const KCScalar *const from[2] = {t, last};
+
+  if (i) ForwardRow(2, f, i, first, end, from, y);
   else {
     for (PetscInt s = 0; s < end - first; s++) y[s] = t[2 * s];
   }
@@ -95,7 +97,9 @@ KC_VERSIONS void KCycleTridiagonalForward(const KCycleFactors *f, PetscInt i, Pe
 KC_VERSIONS void KCycleTridiagonalForwardIn(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt m,
                                             const KCScalar *last, KCScalar *y)
 {
-  ForwardRow(1, f, i, first, first + m, y, last, y);
+  const KCScalar *const from[2] = {y, last};
+
+  ForwardRow(1, f, i, first, first + m, from, y);
 }
 
 KC_POINT void Back(const int shared, PetscInt n, const KCScalar *inverse, const KCScalar *upper, const KCScalar *next,
