@@ -330,11 +330,11 @@ static PetscInt Costs(const KCycleLevels *levels, const KCycleCost **cost)
 #if defined(KCYCLE_SINGLE)
 const KCycleEngine KCycleEngine_Single = {
     .name      = "single",
-    .usesparts = PETSC_FALSE,
+    .inplace = PETSC_FALSE,
 #else
 const KCycleEngine KCycleEngine_Double = {
     .name      = "double",
-    .usesparts = PETSC_TRUE,
+    .inplace = PETSC_TRUE,
 #endif
     .create     = Create,
     .run        = Run,

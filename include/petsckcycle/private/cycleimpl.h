@@ -166,7 +166,7 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  PetscBool   usesparts; /* uses arrays of KCycleLevelParts, and x of the run may be no zero */
+  PetscBool   inplace; /* uses arrays of KCycleLevelParts, and x of the run may be no zero */
   PetscErrorCode (*create)(MPI_Comm, KCycleMemorySpace, PetscInt nlevels, const KCycleLevelParts[], PetscReal scale,
                            KCycleLevels **);
   PetscErrorCode (*run)(KCycleLevels *, const KCycleRun *, const PetscScalar *b, PetscScalar *x);

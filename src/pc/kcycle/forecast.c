@@ -19,7 +19,7 @@ static PetscReal PassWords(const KCycleLevelParts *parts, int which, PetscInt nu
 
 static const KCycleRate *RateOf(const PC_KCycle *kc, const KCycleRoofline *roofline, const KCycleSmoother *s)
 {
-  return KCycleRooflineRate(roofline, s->name, (PetscBool)!kc->engine->usesparts, s->st->box->dim,
+  return KCycleRooflineRate(roofline, s->name, (PetscBool)!kc->engine->inplace, s->st->box->dim,
                             s->st->shape.ncoeffs);
 }
 
@@ -29,7 +29,7 @@ static PetscReal VisitSeconds(const PC_KCycle *kc, const KCycleRoofline *rooflin
 {
   const KCycleLevelParts *parts   = &kc->parts[number];
   const PetscInt          ncoeffs = parts->st->shape.ncoeffs;
-  const PetscReal         bytes   = !kc->engine->usesparts ? 4 : (PetscReal)sizeof(PetscScalar);
+  const PetscReal         bytes   = !kc->engine->inplace ? 4 : (PetscReal)sizeof(PetscScalar);
   const PetscReal         lines   = points * (PetscReal)parts->st->box->nproc[0] / (PetscReal)parts->st->box->size[0];
   PetscReal               seconds = roofline->visit;
 
@@ -247,7 +247,7 @@ PetscErrorCode PCKCycleForecastMake(PC pc, PetscBool known)
 
   PetscFunctionBegin;
   automatic       = (PetscBool)(predict->sweeps == PC_KCYCLE_SWEEPS_AUTO);
-  predict->single = (PetscBool)!kc->engine->usesparts;
+  predict->single = (PetscBool)!kc->engine->inplace;
   predict->timed  = (PetscBool)(predict->roofline && kc->at != KCYCLE_MEMORY_DEVICE);
   if (predict->timed) PetscCall(Has(kc, predict->roofline, sizeof(predict->why), predict->why));
   if (predict->why[0]) PetscFunctionReturn(PETSC_SUCCESS);
