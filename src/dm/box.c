@@ -228,13 +228,11 @@ PetscErrorCode KCycleBoxCreateDM(MPI_Comm comm, const KCycleBox *box, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Wraps a coordinate around, or says that it lies outside the grid */
-static PetscBool Wrap(const KCycleBox *box, PetscInt at[])
+/* Is a point one of the grid, if need be around it? */
+static PetscBool IsOnGrid(const KCycleBox *box, const PetscInt at[])
 {
   for (PetscInt d = 0; d < 3; d++) {
-    if (at[d] >= 0 && at[d] < box->size[d]) continue;
-    if (!box->periodic[d]) return PETSC_FALSE;
-    at[d] = (at[d] + box->size[d]) % box->size[d];
+    if ((at[d] < 0 || at[d] >= box->size[d]) && !box->periodic[d]) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -249,11 +247,11 @@ static PetscErrorCode BoxLayHalo(KCycleBox *box)
   PetscCall(PetscMalloc1(box->nextended, &box->offset));
   for (PetscInt k = -reach[2]; k < n[2] + reach[2]; k++) {
     for (PetscInt j = -reach[1]; j < n[1] + reach[1]; j++) {
-      PetscInt *offset = &box->offset[KCycleBoxExtended(box, j, k)];
-      PetscInt  at[3]  = {box->start[0], box->start[1] + j, box->start[2] + k};
+      PetscInt      *offset = &box->offset[KCycleBoxExtended(box, j, k)];
+      const PetscInt at[3]  = {box->start[0], box->start[1] + j, box->start[2] + k};
 
       if (j >= 0 && j < n[1] && k >= 0 && k < n[2]) *offset = -1;
-      else if (!Wrap(box, at)) *offset = 0;
+      else if (!IsOnGrid(box, at)) *offset = 0;
       else {
         *offset = (PetscInt)next;
         next += n[0];
@@ -282,44 +280,38 @@ PetscInt KCycleBoxProcess(const KCycleBox *box, int d, PetscInt at)
   return low;
 }
 
-/* The process that owns a point of the grid, the point's place in its box, and how many points this has */
-PetscMPIInt KCycleBoxOwner(const KCycleBox *box, const PetscInt at[], PetscInt inside[], PetscInt n[])
+/* The process that owns a point, of the grid or around it, and the number of the point among those that it owns */
+PetscSFNode KCycleBoxRoot(const KCycleBox *box, const PetscInt at[])
 {
-  PetscInt rank = 0;
+  PetscSFNode root;
+  PetscInt    rank = 0, index = 0;
 
   for (int d = 2; d >= 0; d--) {
-    const PetscInt p = KCycleBoxProcess(box, d, at[d]);
+    const PetscInt size = box->size[d], i = at[d] < 0 || at[d] >= size ? (at[d] % size + size) % size : at[d],
+                   p = KCycleBoxProcess(box, d, i), first = box->range[d][p];
 
-    rank      = rank * box->nproc[d] + p;
-    inside[d] = at[d] - box->range[d][p];
-    n[d]      = box->range[d][p + 1] - box->range[d][p];
+    rank  = rank * box->nproc[d] + p;
+    index = index * (box->range[d][p + 1] - first) + i - first;
   }
-  return (PetscMPIInt)rank;
-}
-
-static void FindOwner(const KCycleBox *box, const PetscInt at[], PetscSFNode *node)
-{
-  PetscInt inside[3], n[3];
-
-  node->rank  = KCycleBoxOwner(box, at, inside, n);
-  node->index = inside[0] + n[0] * (inside[1] + n[1] * inside[2]);
+  root.rank  = (PetscMPIInt)rank;
+  root.index = index;
+  return root;
 }
 
 /* Of its first unknown; -1: the point is not on the grid */
 PetscInt KCycleBoxPointToRow(const KCycleBox *box, const PetscInt at[])
 {
-  PetscSFNode node;
-  PetscInt    wrapped[3] = {at[0], at[1], at[2]};
+  PetscSFNode root;
 
-  if (!Wrap(box, wrapped)) return -1;
-  FindOwner(box, wrapped, &node);
-  return box->rows[node.rank] + box->dof * node.index;
+  if (!IsOnGrid(box, at)) return -1;
+  root = KCycleBoxRoot(box, at);
+  return box->rows[root.rank] + box->dof * root.index;
 }
 
 /* Returns which unknown of the point it is */
 PetscInt KCycleBoxRowToPoint(const KCycleBox *box, PetscInt row, PetscInt at[])
 {
-  PetscInt rank = box->rank, place;
+  PetscInt rank = box->rank, index;
 
   if (row < box->rows[rank] || row >= box->rows[rank + 1]) {
     PetscInt high = box->nproc[0] * box->nproc[1] * box->nproc[2];
@@ -331,29 +323,29 @@ PetscInt KCycleBoxRowToPoint(const KCycleBox *box, PetscInt row, PetscInt at[])
       else high = middle;
     }
   }
-  place = (row - box->rows[rank]) / box->dof;
+  index = (row - box->rows[rank]) / box->dof;
   row   = (row - box->rows[rank]) % box->dof;
   for (PetscInt d = 0; d < 3; d++) {
     const PetscInt p = rank % box->nproc[d], n = box->range[d][p + 1] - box->range[d][p];
 
-    at[d] = box->range[d][p] + place % n;
-    place /= n;
+    at[d] = box->range[d][p] + index % n;
+    index /= n;
     rank /= box->nproc[d];
   }
   return row;
 }
 
 /* One leaf of the exchange if the point is on the grid */
-static void AddLeaf(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k, PetscInt place, KCycleLeaves *leaves)
+static void AddLeaf(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k, PetscInt index, KCycleLeaves *leaves)
 {
-  PetscInt at[3] = {box->start[0] + i, box->start[1] + j, box->start[2] + k};
+  const PetscInt at[3] = {box->start[0] + i, box->start[1] + j, box->start[2] + k};
 
-  if (!Wrap(box, at)) return;
-  FindOwner(box, at, &leaves->root[leaves->n]);
-  leaves->leaf[leaves->n++] = place;
+  if (!IsOnGrid(box, at)) return;
+  leaves->root[leaves->n]   = KCycleBoxRoot(box, at);
+  leaves->leaf[leaves->n++] = index;
 }
 
-/* What a star needs of line (j, k): all of it beside the box, its end points inside */
+/* What a star needs of line (j, k): all of it beyond the box, its end points inside */
 static PetscErrorCode BoxCreateExchange(DM dm, KCycleBox *box, PetscBool corners, PetscSF *sf)
 {
   const PetscInt *n = box->n, *reach = box->reach;
@@ -381,7 +373,7 @@ static PetscErrorCode BoxCreateExchange(DM dm, KCycleBox *box, PetscBool corners
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are there points beside the box in two directions at once? */
+/* Are there points beyond the box in two directions at once? */
 static PetscBool HasCorners(const KCycleBox *box)
 {
   PetscInt talking = 0;
@@ -390,7 +382,7 @@ static PetscBool HasCorners(const KCycleBox *box)
   return (PetscBool)(talking > 1);
 }
 
-/* What kernels need besides */
+/* What kernels need in addition */
 static PetscErrorCode CreateHalos(DM dm, KCycleBox *box)
 {
   PetscFunctionBegin;

@@ -1,6 +1,6 @@
 /*
   Finds the grid whose points are the rows of a matrix. In the order of lines a point is coupled to rows at the
-  distances 1, nx and nx ny, to corners beside these, and around the grid. The distances in some rows suggest sizes,
+  distances 1, nx and nx ny, to corners next to these, and around the grid. The distances in some rows suggest sizes,
   every entry is checked with them, and what leaves a choice is no grid.
 */
 #include <petsckcycle/private/findimpl.h>
@@ -55,11 +55,11 @@ static void Look(const KCycleIndices *ix, Distances *inside, Distances *all)
     const PetscReal golden = 0.6180339887498949 * (PetscReal)s;
     const PetscInt  r      = rows == ix->n ? s : (PetscInt)((golden - PetscFloorReal(golden)) * (PetscReal)ix->n);
 
-    for (PetscInt e = ix->i[r]; e < ix->i[r + 1] && !inside->toomany; e++) {
-      if (ix->a[e] != (PetscScalar)0.0) Add(inside, PetscAbsInt(ix->j[e] - r));
+    for (PetscInt e = ix->aij.i[0][r]; e < ix->aij.i[0][r + 1] && !inside->toomany; e++) {
+      if (ix->aij.a[0][e] != (PetscScalar)0.0) Add(inside, PetscAbsInt(ix->aij.j[0][e] - r));
     }
-    for (PetscInt e = ix->oi ? ix->oi[r] : 0; e < (ix->oi ? ix->oi[r + 1] : 0); e++) {
-      if (ix->oa[e] != (PetscScalar)0.0) Add(all, PetscAbsInt(ix->columns[ix->oj[e]] - ix->start - r));
+    for (PetscInt e = ix->aij.i[1] ? ix->aij.i[1][r] : 0; e < (ix->aij.i[1] ? ix->aij.i[1][r + 1] : 0); e++) {
+      if (ix->aij.a[1][e] != (PetscScalar)0.0) Add(all, PetscAbsInt(ix->aij.columns[ix->aij.j[1][e]] - ix->start - r));
     }
   }
   for (PetscInt d = 0; d < inside->n; d++) Add(all, inside->distance[d]);
@@ -293,7 +293,7 @@ PetscErrorCode KCycleNumberingFind(Mat A, KCycleNumbering **found, size_t len, c
   else if (lines) PetscCall(KCycleNumberingSlabs(&ix, *found, &fits));
   if (!fits) PetscCall(PetscSNPrintf(why, len, "there are more processes than planes (lines in 2D) of its grid"));
   if (why[0]) PetscCall(KCycleNumberingDestroy(found));
-  PetscCall(KCycleIndicesRestore(&ix));
+  PetscCall(KCycleAIJRestore(&ix.aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -377,7 +377,7 @@ PetscErrorCode KCycleNumberingGiven(Mat A, PetscInt dim, const PetscInt size[], 
   if (wrong[0] >= 0) PetscCall(KCycleNumberingDestroy(found));
   if (*found) PetscCall(KCycleNumberingSlabs(&ix, *found, &fits));
   else if (ix.size > 1) PetscCall(GivenBoxes(&ix, dim, size, found));
-  PetscCall(KCycleIndicesRestore(&ix));
+  PetscCall(KCycleAIJRestore(&ix.aij));
   if (!fits) PetscCall(KCycleNumberingDestroy(found));
   PetscCheck(fits, ix.comm, PETSC_ERR_ARG_SIZ,
              "A grid of %s points has fewer %s than there are processes, %d, and each needs one: use fewer processes "

@@ -23,11 +23,7 @@ typedef PetscInt Point[3];
 
 PetscErrorCode KCycleIndicesGet(Mat A, KCycleIndices *ix)
 {
-  PetscBool parallel, done = PETSC_TRUE;
-  PetscInt  n;
-
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(ix, sizeof(*ix)));
   ix->A    = A;
   ix->comm = PetscObjectComm((PetscObject)A);
   PetscCallMPI(MPI_Comm_rank(ix->comm, &ix->rank));
@@ -35,30 +31,7 @@ PetscErrorCode KCycleIndicesGet(Mat A, KCycleIndices *ix)
   PetscCall(MatGetOwnershipRange(A, &ix->start, NULL));
   PetscCall(MatGetLocalSize(A, &ix->n, NULL));
   PetscCall(MatGetSize(A, &ix->N, NULL));
-  ix->diagonal = A;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
-  if (parallel) {
-    PetscCall(MatMPIAIJGetSeqAIJ(A, &ix->diagonal, &ix->off, &ix->columns));
-    PetscCall(MatGetSize(ix->off, NULL, &ix->ncolumns));
-    PetscCall(MatGetRowIJ(ix->off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ix->oi, &ix->oj, &done));
-  }
-  if (done) PetscCall(MatGetRowIJ(ix->diagonal, 0, PETSC_FALSE, PETSC_FALSE, &n, &ix->i, &ix->j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "The matrix does not show its rows");
-  PetscCall(MatSeqAIJGetArrayRead(ix->diagonal, &ix->a));
-  if (ix->off) PetscCall(MatSeqAIJGetArrayRead(ix->off, &ix->oa));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KCycleIndicesRestore(KCycleIndices *ix)
-{
-  PetscBool done;
-  PetscInt  n;
-
-  PetscFunctionBegin;
-  PetscCall(MatSeqAIJRestoreArrayRead(ix->diagonal, &ix->a));
-  if (ix->off) PetscCall(MatSeqAIJRestoreArrayRead(ix->off, &ix->oa));
-  PetscCall(MatRestoreRowIJ(ix->diagonal, 0, PETSC_FALSE, PETSC_FALSE, &n, &ix->i, &ix->j, &done));
-  if (ix->off) PetscCall(MatRestoreRowIJ(ix->off, 0, PETSC_FALSE, PETSC_FALSE, &n, &ix->oi, &ix->oj, &done));
+  PetscCall(KCycleAIJGet(A, PETSC_TRUE, &ix->aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -171,36 +144,37 @@ static PetscBool CheckRow(const KCycleIndices *ix, KCycleNumbering *g, const Poi
 {
   const PetscInt *n = g->box.n;
 
-  for (PetscInt e = ix->i[r]; e < ix->i[r + 1]; e++) {
-    const PetscInt number = ix->j[e] + g->shift, line = number / n[0],
+  for (PetscInt e = ix->aij.i[0][r]; e < ix->aij.i[0][r + 1]; e++) {
+    const PetscInt number = ix->aij.j[0][e] + g->shift, line = number / n[0],
                    col[3] = {number - line * n[0], line % n[1], line / n[1]};
-    const Entry entry     = {ix->start + r, ix->start + ix->j[e], row, col, ix->a[e]};
+    const Entry entry     = {ix->start + r, ix->start + ix->aij.j[0][e], row, col, ix->aij.a[0][e]};
 
     if (!CheckEntry(g, &entry, count)) return PETSC_FALSE;
   }
-  for (PetscInt e = ix->oi ? ix->oi[r] : 0; e < (ix->oi ? ix->oi[r + 1] : 0); e++) {
-    const Entry entry = {ix->start + r, ix->columns[ix->oj[e]], row, points[ix->oj[e]], ix->oa[e]};
+  for (PetscInt e = ix->aij.i[1] ? ix->aij.i[1][r] : 0; e < (ix->aij.i[1] ? ix->aij.i[1][r + 1] : 0); e++) {
+    const Entry entry = {ix->start + r, ix->aij.columns[ix->aij.j[1][e]], row, points[ix->aij.j[1][e]],
+                         ix->aij.a[1][e]};
 
     if (!CheckEntry(g, &entry, count)) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
 
-/* Have rows [first, end) the columns of the rows so many before them, so much further? */
+/* Have rows [first, end) the columns of the rows `before` rows earlier, shifted? */
 KC_VERSIONS static PetscBool AreAlike(const KCycleIndices *ix, PetscInt first, PetscInt end, PetscInt before)
 {
-  const PetscInt *i = ix->i, begin = i[first], m = begin - i[first - before], count = i[end] - begin,
-                 *j = ix->j + begin;
+  const PetscInt *i = ix->aij.i[0], begin = i[first], m = begin - i[first - before], count = i[end] - begin,
+                 *j = ix->aij.j[0] + begin;
   PetscInt wrong    = 0;
 
-  if (ix->oi && ix->oi[end] != ix->oi[first - before]) return PETSC_FALSE;
+  if (ix->aij.i[1] && ix->aij.i[1][end] != ix->aij.i[1][first - before]) return PETSC_FALSE;
   for (PetscInt r = first; r < end; r++) wrong |= i[r + 1] - i[r + 1 - before] - m;
   if (wrong) return PETSC_FALSE;
   for (PetscInt e = 0; e < count; e++) wrong |= j[e] - j[e - m] - before;
   return (PetscBool)!wrong;
 }
 
-/* The m rows from r on are points of a line, the first of them at the place "at"; rows inside the line that are like
+/* The m rows from r on are points of a line, the first of them at the index "at"; rows inside the line that are like
    the one before couple what that one couples */
 static PetscBool CheckLine(const KCycleIndices *ix, KCycleNumbering *g, const Point points[], PetscInt r, PetscInt m,
                            const PetscInt at[], PetscInt64 total[])
@@ -245,9 +219,9 @@ static PetscErrorCode CheckOwned(const KCycleIndices *ix, KCycleNumbering *g, Pe
   PetscBool       before = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(ix->ncolumns, &points));
-  for (PetscInt c = 0; c < ix->ncolumns; c++) {
-    (void)KCycleBoxRowToPoint(&g->box, ix->columns[c], points[c]);
+  PetscCall(PetscMalloc1(ix->aij.ncolumns, &points));
+  for (PetscInt c = 0; c < ix->aij.ncolumns; c++) {
+    (void)KCycleBoxRowToPoint(&g->box, ix->aij.columns[c], points[c]);
     for (PetscInt d = 0; d < 3; d++) points[c][d] -= g->box.start[d];
   }
   for (PetscInt r = 0; r < ix->n && *fits; r += m) {
@@ -343,15 +317,10 @@ PetscErrorCode KCycleNumberingSlabs(const KCycleIndices *ix, KCycleNumbering *g,
 /* Is a DMDA that of this grid? */
 PetscErrorCode KCycleNumberingFitsDM(const KCycleNumbering *g, DM dm, PetscBool *fits)
 {
-  const KCycleBox *box = &g->box;
-  KCycleBox       *is;
+  KCycleBox *box;
 
   PetscFunctionBegin;
-  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_ROWS, &is));
-  *fits = (PetscBool)(is->dim == box->dim && is->star == box->star);
-  for (PetscInt d = 0; d < box->dim && *fits; d++) {
-    *fits = (PetscBool)(is->nproc[d] == box->nproc[d] && is->periodic[d] == box->periodic[d]);
-    for (PetscInt p = 0; p <= box->nproc[d] && *fits; p++) *fits = (PetscBool)(is->range[d][p] == box->range[d][p]);
-  }
+  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_ROWS, &box));
+  *fits = (PetscBool)(box->star == g->box.star && KCycleBoxIsSame(box, &g->box));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,8 +9,8 @@
   #include <unistd.h>
 #endif
 
-/* The first allocation is this part of what there may be, and each other one so many times the one before: each is
-   moved, and huge pages may be broken up by that */
+/* The first allocation is 1 / FIRST of what there may be, and each other one GROWTH times the one before: each is
+   moved, and huge pages may be split by that */
 #define FIRST  64
 #define GROWTH 4
 

@@ -1,5 +1,5 @@
 /*
-  The kernels of iterations by polynomials, for one shape of the stencil: a step on a line, and on lines behind each
+  The kernels of iterations by polynomials, for one shape of the stencil: a step on a line, and on lines after each
   other that share their coefficients. Each file of shapes makes its own with KC_ADVANCE_KERNELS().
 */
 #pragma once
@@ -18,13 +18,13 @@ PETSC_INTERN const KCycleAdvanceKernels KCycleAdvanceStars[3];  /* of 1, 3 and 5
 PETSC_INTERN const KCycleAdvanceKernels KCycleAdvanceBoxes[2];  /* of 3 and 9 lines */
 PETSC_INTERN const KCycleAdvanceKernels KCycleAdvancePrisms[3]; /* along x, y and z */
 
-/* Vectors beside x */
+/* Vectors other than x */
 typedef struct {
   const KCScalar *before, *b;
   KCScalar       *y;
 } KCycleAdvanceVectors;
 
-/* The points before the first one whose coefficients are in arrays (side 0), or behind the last one (1) */
+/* The points before the first one whose coefficients are in arrays (side 0), or after the last one (1) */
 KC_POINT void AdvanceEnds(const int nl, const int box, const int step, const KCycleLine *l, const int side,
                           const KCycleTerm *term, const KCycleAdvanceVectors v)
 {
@@ -153,7 +153,7 @@ KC_POINT void AdvanceStrip(const int nl, const int box, const int step, const KC
   for (PetscInt at = 0; at < s->nlines; at += lines) AdvanceBeside(nl, box, step, lines, s, at, &k);
 }
 
-/* The points that have coefficients of their own */
+/* The points that have their own coefficients */
 KC_POINT void AdvanceOwn(const int nl, const int box, const int step, const KCycleTerm *term, const KCycleStrip *s)
 {
   for (PetscInt at = 0; at < s->nlines; at++) {

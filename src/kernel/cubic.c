@@ -16,7 +16,7 @@ KC_VERSIONS static void AddSum(PetscInt n, const KCScalar w[], const KCScalar *a
   for (PetscInt i = 0; i < n; i++) y[i] += (w[0] * a[i] + w[1] * b[i]) + (w[2] * c[i] + w[3] * d[i]);
 }
 
-/* The points that coincide with n coarse ones, and those behind them */
+/* The points that coincide with n coarse ones, and those after them */
 KC_VERSIONS static void Pairs(PetscInt n, const KCScalar *e, KCScalar *KC_RESTRICT x)
 {
   const KCScalar near = (KCScalar)(9.0 / 16.0), far = (KCScalar)(1.0 / 16.0);
@@ -63,7 +63,7 @@ static KCScalar Point(const KCycleCubicPoint *point, const KCScalar *e)
 }
 
 /* Fine line (j, k) */
-void KCycleCubicLine(const KCycleCubic *c, const KCScalar *e, PetscInt j, PetscInt k, KCScalar *work, KCScalar *x)
+static void CubicLine(const KCycleCubic *c, const KCScalar *e, PetscInt j, PetscInt k, KCScalar *work, KCScalar *x)
 {
   const KCScalar *line  = Across(c, e, j, k, work);
   const PetscInt  first = 2 * c->low + c->shift, end = 2 * c->high + c->shift;
@@ -79,6 +79,6 @@ void KCycleCubicLine(const KCycleCubic *c, const KCScalar *e, PetscInt j, PetscI
 
 void KCycleStartLine(const KCycleStart *start, PetscInt j, PetscInt k, KCScalar *work, KCScalar *x)
 {
-  if (start->cubic) KCycleCubicLine(start->cubic, start->e, j, k, work, x);
+  if (start->cubic) CubicLine(start->cubic, start->e, j, k, work, x);
   else KCycleTransferInterpolateLine(start->tr, start->e, j, k, PETSC_FALSE, x);
 }

@@ -38,7 +38,7 @@ KC_VERSIONS void KCycleLineScale(const KCycleShape *shape, const KCycleLine *l, 
 }
 
 /* x + w (t - couplings along the line) / d of points at its beginning (side 0) or its end (1), whose coefficients
-   stand point by point; y is not x */
+   lie point by point; y is not x */
 static void RelaxEndAlong(const KCycleLine *l, int nc, int side, const KCScalar *t, const KCScalar *w,
                           const KCScalar *x, KCScalar *y)
 {
@@ -87,7 +87,7 @@ void KCycleLineRelaxBoth(const KCycleStencil *st, KCycleLine *l, const KCScalar 
   RelaxAlong(l, st->shape.ncoeffs, work, second, work + l->n, x);
 }
 
-/* Coefficient arrays of the points 1 to n - 2 of a line that has a block of its own */
+/* Coefficient arrays of the points 1 to n - 2 of a line that has its own block */
 static void BlockCoefficients(const KCycleStencil *st, PetscInt j, PetscInt k, const KCScalar *block, KCycleLine *l)
 {
   const KCycleShape *shape = &st->shape;
@@ -182,7 +182,7 @@ void KCycleLineGather(const KCycleStencil *st, const KCScalar *x, const KCScalar
   l->right = l->beyond + KC_MAX_LINES;
 }
 
-/* The line becomes the part of its points a to b - 1. Points at its ends with coefficients of their own are all in the
+/* The line becomes the part of its points a to b - 1. Points at its ends with their own coefficients are all in the
    part, or none of them */
 void KCycleLinePart(const KCycleShape *shape, PetscInt a, PetscInt b, KCycleLine *l)
 {

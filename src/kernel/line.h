@@ -38,13 +38,13 @@ KC_POINT KCScalar EndSum(const int nl, const int box, const KCycleLine *l, const
   return sum;
 }
 
-/* What a kernel reads and writes beside a line of the matrix and of x */
+/* What a kernel reads and writes in addition to a line of the matrix and of x */
 typedef struct {
   const KCScalar *b, *w;
   KCScalar       *y;
 } Vectors;
 
-/* The points before the first one whose coefficients are in arrays (side 0), or behind the last one (1) */
+/* The points before the first one whose coefficients are in arrays (side 0), or after the last one (1) */
 KC_POINT void EndPoints(const int nl, const int box, const int op, const KCycleLine *l, const int side, const Vectors v)
 {
   const KCScalar *c   = side ? l->tail : l->head;

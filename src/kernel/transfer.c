@@ -1,5 +1,5 @@
 /*
-  Interpolation and restriction of one line, or of its points of even or odd place.
+  Interpolation and restriction of one line, or of its points of even or odd index.
 */
 #include <petsckcycle/private/kernelimpl.h>
 
@@ -26,7 +26,7 @@ void KCycleTransferTouch(const KCycleTransfer *tr, PetscInt j, PetscInt k, KCycl
   }
 }
 
-/* The first coarse line at fine line j or behind it */
+/* The first coarse line at fine line j or after it */
 static PetscInt CoarseFrom(const KCycleTransfer *tr, PetscInt j)
 {
   return tr->factor[1] == 1 ? j - tr->shift[1] : KCycleFloorHalf(j - tr->shift[1] + 1);
@@ -55,7 +55,7 @@ void KCycleTransferShare(const KCycleTransfer *tr, PetscInt low, PetscInt high, 
   }
 }
 
-/* Which points between coarse ones this process owns: the one before its first coarse point, the one behind its last */
+/* Which points between coarse ones this process owns: the one before its first coarse point, the one after its last */
 static void OwnedBetween(const KCycleTransfer *tr, PetscBool *before, PetscBool *behind)
 {
   *before = (PetscBool)(tr->shift[0] > 0);
@@ -107,7 +107,7 @@ KC_VERSIONS static void AddSame(PetscInt n, const KCScalar *w, const KCScalar *e
   for (PetscInt i = 0; i < n; i++) x[i] += w[i] * e[i];
 }
 
-/* x += P e on one fine line: from coarse line e with the points before and behind it, or from the sum of lines e and f.
+/* x += P e on one fine line: from coarse line e with the points before and after it, or from the sum of lines e and f.
    Such lines have the same weights, and do not reach other processes. f: or NULL */
 static void InterpolateFromLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *e, const KCScalar *f,
                                 KCScalar before, KCScalar behind, KCScalar *x)
@@ -203,7 +203,7 @@ static void RestrictEnds(const KCycleTransfer *tr, const KCScalar *w, const KCSc
   b[n - 1] += right[n - 2] * r[2 * n - 3] + same[n - 1] * r[2 * n - 2];
 }
 
-/* To coarse line b with the points before and behind it. Line c, unless it is NULL, has the same weights, and gets the
+/* To coarse line b with the points before and after it. Line c, unless it is NULL, has the same weights, and gets the
    same numbers */
 static void RestrictToLine(const KCycleTransfer *tr, const KCScalar *w, const KCScalar *r, KCScalar *before,
                            KCScalar *behind, KCScalar *b, KCScalar *c)

@@ -1,6 +1,6 @@
 /*
-  Tridiagonal systems beside each other. Those of lines in y and z are solved row by row: row i of all lines, then row
-  i + 1. Of lines in x, KC_SYSTEMS are taken together, and blocks of so many points are transposed for that.
+  Tridiagonal systems side by side. Those of lines in y and z are solved row by row: row i of all lines, then row
+  i + 1. Of lines in x, KC_SYSTEMS are taken together, and blocks of KC_SYSTEMS points are transposed for that.
 */
 #include <petsckcycle/private/systemsimpl.h>
 
@@ -46,7 +46,7 @@ KC_VERSIONS void KCycleTridiagonalSolve(PetscInt n, PetscInt m, const KCScalar *
   }
 }
 
-/* Where systems first to end - 1 begin to share a place of the factors, and where they have their own again */
+/* Where systems first to end - 1 begin to share factors, and where they have their own again */
 KC_POINT void Shared(const KCycleFactors *f, PetscInt first, PetscInt end, PetscInt cut[2])
 {
   if (f->low == f->high) {
@@ -65,41 +65,41 @@ KC_POINT void Forward(const int shared, const int step, PetscInt n, const KCScal
   KC_IVDEP for (PetscInt s = 0; s < n; s++) y[s] = KCyclePointForward(t[step * s], shared ? l : lower[s], last[s]);
 }
 
-/* Row i of y = L^-1 t for systems first to end - 1, whose numbers are the even ones of t; last: row i - 1 of y */
+/* Row i of y = L^-1 t for systems first to end - 1, whose numbers have a step in t; from: t, and row i - 1 of y */
+KC_POINT void ForwardRow(const int step, const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
+                         const KCScalar *const from[2], KCScalar *y)
+{
+  const KCScalar *lower = f->lower + i * f->m, *t = from[0], *last = from[1];
+  PetscInt        cut[2], a, b;
+
+  Shared(f, first, end, cut);
+  a = cut[0] - first;
+  b = cut[1] - first;
+  if (a) Forward(0, step, a, lower + first, t, last, y);
+  if (b > a) Forward(1, step, b - a, lower + f->low, t + step * a, last + a, y + a);
+  if (cut[1] < end)
+    Forward(0, step, end - cut[1], lower + KCycleFactorsIndex(f, cut[1]), t + step * b, last + b, y + b);
+}
+
+/* Their numbers are the even ones of t */
 KC_VERSIONS void KCycleTridiagonalForward(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
                                           const KCScalar *t, const KCScalar *last, KCScalar *y)
 {
-  const KCScalar *lower = f->lower + i * f->m;
-  PetscInt        cut[2];
+  const KCScalar *const from[2] = {t, last};
 
-  if (!i) {
+  if (i) ForwardRow(2, f, i, first, end, from, y);
+  else {
     for (PetscInt s = 0; s < end - first; s++) y[s] = t[2 * s];
-    return;
   }
-  Shared(f, first, end, cut);
-  Forward(0, 2, cut[0] - first, lower + first, t, last, y);
-  t += 2 * (cut[0] - first);
-  last += cut[0] - first;
-  y += cut[0] - first;
-  if (cut[1] > cut[0]) Forward(1, 2, cut[1] - cut[0], lower + f->low, t, last, y);
-  if (cut[1] == end) return;
-  Forward(0, 2, end - cut[1], lower + KCycleFactorsPlace(f, cut[1]), t + 2 * (cut[1] - cut[0]), last + cut[1] - cut[0],
-          y + cut[1] - cut[0]);
 }
 
 /* The same in place, for m systems; not for the first row, which stays as it is */
 KC_VERSIONS void KCycleTridiagonalForwardIn(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt m,
                                             const KCScalar *last, KCScalar *y)
 {
-  const KCScalar *lower = f->lower + i * f->m;
-  PetscInt        cut[2], a, b;
+  const KCScalar *const from[2] = {y, last};
 
-  Shared(f, first, first + m, cut);
-  a = cut[0] - first;
-  b = cut[1] - first;
-  if (a) Forward(0, 1, a, lower + first, y, last, y);
-  if (b > a) Forward(1, 1, b - a, lower + f->low, y + a, last + a, y + a);
-  if (b < m) Forward(0, 1, m - b, lower + KCycleFactorsPlace(f, cut[1]), y + b, last + b, y + b);
+  ForwardRow(1, f, i, first, first + m, from, y);
 }
 
 KC_POINT void Back(const int shared, PetscInt n, const KCScalar *inverse, const KCScalar *upper, const KCScalar *next,
@@ -111,32 +111,31 @@ KC_POINT void Back(const int shared, PetscInt n, const KCScalar *inverse, const 
       KCyclePointBack(y[s], shared ? d : inverse[s], shared ? u : upper[s], next[s]);
 }
 
-/* Row i of y <- (D U)^-1 y; next: row i + 1 of the result, zeros behind the last one */
+/* Row i of y <- (D U)^-1 y; next: row i + 1 of the result, zeros after the last one */
 KC_VERSIONS void KCycleTridiagonalBack(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
                                        const KCScalar *next, KCScalar *y)
 {
   const KCScalar *inverse = f->inverse + i * f->m, *upper = f->upper + i * f->m;
-  PetscInt        cut[2], place;
+  PetscInt        cut[2], a, b, index;
 
   Shared(f, first, end, cut);
-  Back(0, cut[0] - first, inverse + first, upper + first, next, y);
-  next += cut[0] - first;
-  y += cut[0] - first;
-  if (cut[1] > cut[0]) Back(1, cut[1] - cut[0], inverse + f->low, upper + f->low, next, y);
-  if (cut[1] == end) return;
-  place = KCycleFactorsPlace(f, cut[1]);
-  Back(0, end - cut[1], inverse + place, upper + place, next + cut[1] - cut[0], y + cut[1] - cut[0]);
+  a     = cut[0] - first;
+  b     = cut[1] - first;
+  index = KCycleFactorsIndex(f, cut[1]);
+  if (a) Back(0, a, inverse + first, upper + first, next, y);
+  if (b > a) Back(1, b - a, inverse + f->low, upper + f->low, next + a, y + a);
+  if (cut[1] < end) Back(0, end - cut[1], inverse + index, upper + index, next + b, y + b);
 }
 
-/* Row i of y for systems first to end - 1, less what comes before their lines and behind them */
+/* Row i of y for systems first to end - 1, less what comes before their lines and after them */
 KC_VERSIONS void KCycleTridiagonalCouple(const KCycleFactors *f, PetscInt i, PetscInt first, PetscInt end,
                                          const KCScalar *before, const KCScalar *behind, KCScalar *y)
 {
   for (PetscInt s = first; s < end; s++) {
-    const PetscInt place = i * f->m + KCycleFactorsPlace(f, s);
+    const PetscInt index = i * f->m + KCycleFactorsIndex(f, s);
 
     y[s - first] =
-        KCyclePointCouple(y[s - first], f->before[place], before[s - first], f->behind[place], behind[s - first]);
+        KCyclePointCouple(y[s - first], f->before[index], before[s - first], f->behind[index], behind[s - first]);
   }
 }
 
@@ -144,7 +143,7 @@ KC_VERSIONS void KCycleTridiagonalCouple(const KCycleFactors *f, PetscInt i, Pet
 KC_VERSIONS void KCycleTridiagonalCoupleLine(const KCycleFactors *f, PetscInt n, PetscInt s, KCScalar before,
                                              KCScalar behind, KCScalar *y)
 {
-  const KCScalar *v = f->before + KCycleFactorsPlace(f, s), *w = f->behind + KCycleFactorsPlace(f, s);
+  const KCScalar *v = f->before + KCycleFactorsIndex(f, s), *w = f->behind + KCycleFactorsIndex(f, s);
 
   for (PetscInt i = 0; i < n; i++) y[i] = KCyclePointCouple(y[i], v[i * f->m], before, w[i * f->m], behind);
 }
@@ -309,7 +308,7 @@ KC_VERSIONS void KCycleLineAdd(PetscInt n, PetscInt stride, KCScalar weight, con
   }
 }
 
-/* The n points of a row become those at even places and those at odd ones */
+/* The n points of a row become those of even index and those of odd index */
 KC_VERSIONS void KCycleLineSplit(PetscInt n, const KCScalar *KC_RESTRICT t, KCScalar *KC_RESTRICT even,
                                  KCScalar *KC_RESTRICT odd)
 {

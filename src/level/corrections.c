@@ -13,7 +13,7 @@ static inline KCycleClusterRows RowsOf(const KCycleSmoother *s)
   return rows;
 }
 
-/* Sums of the lanes of a slice. They stay in registers while nothing but numbers stands between the brackets */
+/* Sums of the lanes of a slice. They stay in registers while nothing but numbers is between the brackets */
 typedef struct {
   PetscScalar l[KC_CLUSTER_LANES];
 } Lanes;
@@ -198,7 +198,7 @@ static PetscErrorCode Correct(void *ctx, const KCycleSmoother *s, PetscBool inne
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A sweep in one order, and the clusters behind it; in the reverse order before it */
+/* A sweep in one order, and the clusters after it; in the reverse order before it */
 static PetscErrorCode SweepAndCorrect(KCycleSmoother *s, const KCycleSweepKernels *kernels, const KCycleSweeps *one,
                                       const KCScalar *b, KCScalar *x)
 {
@@ -271,9 +271,7 @@ static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *s
 
 static PetscErrorCode Tile(KCycleSmoother *s)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleSmootherTile(s->inner, s->tile_state));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleSmootherTile(s->inner, s->tile_state);
 }
 
 static PetscErrorCode View(const KCycleSmoother *s, PetscViewer viewer)
@@ -328,7 +326,7 @@ PetscErrorCode KCycleClustersDestroy(KCycleClusters **clusters)
 }
 #endif
 
-/* The smoother becomes one that corrects clusters behind each sweep; it has them from now on */
+/* The smoother becomes one that corrects clusters after each sweep; it has them from now on */
 PetscErrorCode KCycleSmootherWrapClusters(KCycleClusters *clusters, KCycleSmoother **smoother)
 {
   KCycleSmoother *inner = *smoother, *s;

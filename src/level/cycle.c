@@ -90,13 +90,14 @@ static PetscErrorCode Pause(KCycleLevels *levels, PetscInt l)
 /* Sweeps of a visit from zero whose x the way up computes again. A test needs it */
 static PetscInt Unwritten(const KCycleLevels *levels, PetscInt l, PetscBool zeroguess)
 {
-  const KCycleLevelData *level  = &levels->level[l];
-  const int              which  = levels->run->visit.transpose ? 1 : 0;
-  const PetscBool        tested = KCycleLevelIsTested(levels, l);
+  const KCycleLevelData *level    = &levels->level[l];
+  KCycleSmoother *const *smoother = level->ghosted ? level->ghosted->smoother : level->smoother;
+  const int              which    = levels->run->visit.transpose ? 1 : 0;
+  const PetscInt         its      = levels->parts[l].its[which];
+  const KCycleSmoother  *s        = smoother[which];
 
-  if (!zeroguess || tested) return 0;
-  return KCycleSmootherUnwritten(level->ghosted ? level->ghosted->smoother : level->smoother, which,
-                                 levels->parts[l].its[which]);
+  if (!zeroguess || KCycleLevelIsTested(levels, l) || s != smoother[1 - which]) return 0;
+  return s->planes && s->ops.repeats && (*s->ops.repeats)(s, its) ? its : 0;
 }
 
 /* Do sweeps run in one pass with the transfers? The smoother can do so, kernels with tiles do so where these are,
@@ -105,7 +106,7 @@ PetscBool KCycleLevelsAreFused(const KCycleLevels *levels, PetscInt l, int which
 {
   const KCycleLevelData *level = &levels->level[l];
 
-  if (!KCycleLevelIsFused(level, which)) return PETSC_FALSE;
+  if (!level->ghosted && !KCycleSmootherIsFused(level->smoother[which])) return PETSC_FALSE;
   if (levels->kernels->tiled)
     return (PetscBool)(levels->parts[l].its[which] > 0 && !tested && (*levels->kernels->tiled)(level));
   return (PetscBool) !(tested && level->ghosted);
@@ -377,7 +378,7 @@ static PetscErrorCode Below(KCycleLevels *levels, PetscInt l, const KCycleVisit 
     KCycleCall(KCycleSubcycleEnd(levels->subcycles, l, (PetscBool)(ierr != PETSC_SUCCESS)));
     KCycleCall(ierr);
   }
-  if (subcycle && subcycle->program) KCycleCall(KCycleSubcycleRun(levels->subcycles, levels->level, l, subcycle));
+  if (subcycle && subcycle->program) KCycleCall(KCycleSubcycleRun(levels->subcycles, l, subcycle));
   else KCycleCall(Steps(levels, l, visit));
   return PETSC_SUCCESS;
 }
@@ -467,7 +468,7 @@ PetscErrorCode KCycleLevelsCycle(KCycleLevels *levels)
 
   visit.cycles = 1;
   for (PetscInt i = 0; i < cycles && !levels->stopped; i++) {
-    KCycleCall(KCycleSubcyclesMakeMatrices(levels->subcycles, levels->level));
+    KCycleCall(KCycleSubcyclesMakeMatrices(levels->subcycles));
     KCycleCall(OneCycle(levels, &visit));
     visit.zeroguess = PETSC_FALSE;
   }

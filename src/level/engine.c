@@ -14,7 +14,7 @@ static PetscReal PowerOfTwo(PetscReal size)
 }
 
 /* The right side in units of its largest entry; false where that is zero, or no number: x is that then */
-static PetscErrorCode TakeRightSide(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x, PetscBool *any)
+static PetscErrorCode ConvertRightSide(KCycleLevels *levels, const PetscScalar *b, PetscScalar *x, PetscBool *any)
 {
   const KCycleLevelData *finest = &levels->level[levels->nlevels - 1];
   PetscReal              most[2], all[2];
@@ -130,7 +130,7 @@ static PetscErrorCode Run(KCycleLevels *levels, const KCycleRun *run, const Pets
     KCycleCall(RunConverting(levels, b, x));
     return PETSC_SUCCESS;
   }
-  KC_PROFILED(levels, TakeRightSide(levels, b, x, &any));
+  KC_PROFILED(levels, ConvertRightSide(levels, b, x, &any));
   if (!any) return PETSC_SUCCESS;
   KCycleCall(KCycleLevelsCycle(levels));
   KC_PROFILED(levels, (*levels->kernels->convertout)(finest, finest->x, levels->size / levels->divisor, x));
@@ -223,7 +223,7 @@ static PetscErrorCode CreateLevel(KCycleLevels *levels, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What kernels of other memory spaces need besides */
+/* What kernels of other memory spaces need in addition */
 static PetscErrorCode AttachLevel(KCycleLevels *levels, PetscInt l)
 {
   const PetscBool finest = (PetscBool)(l == levels->nlevels - 1),
@@ -276,14 +276,12 @@ static PetscErrorCode Create(MPI_Comm comm, KCycleMemorySpace memory, PetscInt n
     PetscCall(CheckLevel(*levels, l));
     PetscCall(AttachLevel(*levels, l));
   }
-  if ((*levels)->kernels->record)
-    PetscCall(KCycleRecordingsCreate((*levels)->kernels, nlevels, parts, &(*levels)->recordings));
-  if ((*levels)->kernels->write)
-    PetscCall(KCycleSubcyclesCreate((*levels)->kernels, nlevels, parts, &(*levels)->subcycles));
+  if ((*levels)->kernels->record) PetscCall(KCycleRecordingsCreate(*levels, &(*levels)->recordings));
+  if ((*levels)->kernels->write) PetscCall(KCycleSubcyclesCreate(*levels, &(*levels)->subcycles));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The finest operator has new values; levels with numbers of their own keep the old ones */
+/* The finest operator has new values; levels with their own numbers keep the old ones */
 static PetscErrorCode Renew(KCycleLevels *levels)
 {
   PetscFunctionBegin;
@@ -303,13 +301,7 @@ static PetscErrorCode SetInverse(KCycleLevels *levels, const KCycleInverse *inve
 
 static void Sharing(const KCycleLevels *levels, KCycleSharing *sharing)
 {
-  const KCycleSubcycles *subcycles = levels->subcycles;
-
-  sharing->level    = subcycles->top;
-  sharing->unknowns = levels->parts[subcycles->top].st->box->npoints;
-  sharing->refused  = subcycles->refused;
-  sharing->products = subcycles->products;
-  sharing->matrices = subcycles->matrices;
+  *sharing = levels->subcycles->sharing;
 }
 
 static const char *Tiled(const KCycleLevels *levels, PetscInt l)
@@ -337,12 +329,12 @@ static PetscInt Costs(const KCycleLevels *levels, const KCycleCost **cost)
 
 #if defined(KCYCLE_SINGLE)
 const KCycleEngine KCycleEngine_Single = {
-    .name    = "single",
-    .borrows = PETSC_FALSE,
+    .name      = "single",
+    .inplace = PETSC_FALSE,
 #else
 const KCycleEngine KCycleEngine_Double = {
-    .name    = "double",
-    .borrows = PETSC_TRUE,
+    .name      = "double",
+    .inplace = PETSC_TRUE,
 #endif
     .create     = Create,
     .run        = Run,

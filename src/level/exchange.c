@@ -43,7 +43,7 @@ PetscErrorCode KCycleBoxExchange(const KCycleBox *box, PetscBool corners, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds halo values to the points that they stand for. What PETSc has instead of MPI adds up its own numbers only */
+/* Adds halo values to the points that they are copies of. What PETSc has instead of MPI adds up its own numbers only */
 PetscErrorCode KCycleBoxReduce(const KCycleBox *box, const KCScalar *halo, KCScalar *x)
 {
   PetscSF sf = KCycleBoxGetSF(box, PETSC_TRUE);

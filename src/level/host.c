@@ -5,9 +5,7 @@
 
 static PetscErrorCode Smooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleSmootherSweeps(level->smoother[which], sweeps, level->b, level->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleSmootherSweeps(level->smoother[which], sweeps, level->b, level->x);
 }
 
 static PetscErrorCode SmoothRestrict(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps,
@@ -38,9 +36,7 @@ static PetscErrorCode InterpolateSmooth(const KCycleLevelData *level, int which,
 
 static PetscErrorCode Residual(const KCycleLevelData *level)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleStencilCompute(level->st, KC_RESIDUAL, level->x, level->b, level->r));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleStencilCompute(level->st, KC_RESIDUAL, level->x, level->b, level->r);
 }
 
 static PetscErrorCode Restriction(const KCycleLevelData *level, const KCScalar *r)
@@ -55,9 +51,7 @@ static PetscErrorCode Restriction(const KCycleLevelData *level, const KCScalar *
 
 static PetscErrorCode Interpolate(const KCycleLevelData *level, PetscBool add)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleTransferInterpolate(level->tr, level[-1].x, add, level->x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleTransferInterpolate(level->tr, level[-1].x, add, level->x);
 }
 
 static PetscErrorCode Start(const KCycleLevelData *level)
@@ -157,9 +151,7 @@ static PetscErrorCode Fill(const KCycleLevelData *level, PetscScalar value, Pets
 
 static PetscErrorCode CopyFromHost(const KCycleLevelData *level, const PetscScalar *x, KCScalar *y)
 {
-  PetscFunctionBegin;
-  PetscCall(ConvertIn(level, x, 1, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return ConvertIn(level, x, 1, y);
 }
 
 static const KCycleKernels Host = {

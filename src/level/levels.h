@@ -1,7 +1,7 @@
 /*
   What the recursion of the kappa-cycle (cycle.c) and those who make and run levels (engine.c) share.
 
-  In single precision levels have copies of operators and transfers, and arrays of their own. Operators are divided by
+  In single precision levels have copies of operators and transfers, and their own arrays. Operators are divided by
   their largest diagonal entry, and the right side by its largest entry, so that numbers of any size fit: by powers of
   two of that size, so that nothing is rounded, and any size near it gives the same numbers. The coarsest problem is
   solved in double precision.
@@ -24,7 +24,7 @@ struct _KCycleLevels {
   /* right side and solution of the coarsest level for its solver, where that cannot have the level's arrays; or NULL */
   PetscScalar            *coarse[2];
   PetscBool               inverse; /* the kernels have the inverse of the coarsest operator, and need no solver */
-  /* of levels with numbers of their own: */
+  /* of levels with their own numbers: */
   PetscReal               divisor;    /* of operators, else 1 */
   PetscReal               size;       /* of the right side of the run, or of the one before */
   KCycleRecordings       *recordings; /* of cycles, where the kernels record them; or NULL */
@@ -33,7 +33,7 @@ struct _KCycleLevels {
   KCycleCost              cost[KC_COSTS];
 };
 
-/* The same of what is done beside the steps of a cycle, on the finest level */
+/* The same of what is done in addition to the steps of a cycle, on the finest level */
 #define KC_PROFILED(levels, call)                                             \
   do {                                                                        \
     KCycleProfile *profile_ = (levels)->parts[(levels)->nlevels - 1].profile; \

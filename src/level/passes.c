@@ -2,10 +2,10 @@
   Fused passes: the steps of a smoother, plane by plane (in 2D line by line).
 
   A step on plane t needs what the step before it left on planes t - 1 to t + 1 alone. So the steps of a multigrid level
-  run behind each other through the grid, one plane apart, and all but the first find their planes in cache:
+  run after each other through the grid, one plane apart, and all but the first find their planes in cache:
 
     plane        t       t - 1    t - 2                           t                t - 1    t - 2
-    before the   red     black    residual, restriction           interpolation    black    red     behind the
+    before the   red     black    residual, restriction           interpolation    black    red     after the
     coarse grid                                                                                     coarse grid
 
   Where the slowest direction is cut into processes, or wraps around, step i leaves out i planes at that end, which need
@@ -16,7 +16,7 @@
   Where other directions are cut or wrap around, each plane needs a halo, and steps run one after the other on the whole
   grid with exchanges between them.
 
-  Threads share the lines of each plane, in 3D. Of what another thread computes, a line needs lines beside it as an
+  Threads share the lines of each plane, in 3D. Of what another thread computes, a line needs lines next to it as an
   earlier step has left them, and there are barriers between; what changes at the same time is not read.
 */
 #include <petsckcycle/private/vectorsimpl.h>
@@ -70,13 +70,13 @@ void KCyclePassInnerPlanes(const KCyclePass *pass, PetscInt i, PetscInt *first, 
 {
   const KCycleBox *box  = pass->st->box;
   const PetscInt   slow = box->dim - 1, planes = KCyclePlanes(box), margin = pass->step[i].margin;
-  const PetscInt(*pad)[2] = pass->smoother->pad;
-  const PetscInt  behind  = pass->st->shape.flat ? 0 : i;
-  const PetscBool low     = (PetscBool)(box->periodic[slow] || box->start[slow] > 0);
-  const PetscBool high    = (PetscBool)(box->periodic[slow] || box->start[slow] + box->n[slow] < box->size[slow]);
+  const PetscInt(*ghostrows)[2] = pass->smoother->ghostrows;
+  const PetscInt  behind        = pass->st->shape.flat ? 0 : i;
+  const PetscBool low           = (PetscBool)(box->periodic[slow] || box->start[slow] > 0);
+  const PetscBool high          = (PetscBool)(box->periodic[slow] || box->start[slow] + box->n[slow] < box->size[slow]);
 
-  *first = pad ? PetscMax(0, pad[slow][0] - margin) : low ? behind : 0;
-  *last  = planes - 1 - (pad ? PetscMax(0, pad[slow][1] - margin) : high ? behind : 0);
+  *first = ghostrows ? PetscMax(0, ghostrows[slow][0] - margin) : low ? behind : 0;
+  *last  = planes - 1 - (ghostrows ? PetscMax(0, ghostrows[slow][1] - margin) : high ? behind : 0);
   if (*first > *last) {
     *first = planes; /* none */
     *last  = planes - 1;
@@ -86,12 +86,12 @@ void KCyclePassInnerPlanes(const KCyclePass *pass, PetscInt i, PetscInt *first, 
 /* Of lines low to high - 1 of a plane those that step i runs on */
 void KCyclePassLines(const KCyclePass *pass, PetscInt i, PetscInt *low, PetscInt *high)
 {
-  const PetscInt(*pad)[2] = pass->smoother->pad;
+  const PetscInt(*ghostrows)[2] = pass->smoother->ghostrows;
   const PetscInt m = KCycleLinesOfPlane(pass->st->box), margin = pass->step[i].margin;
 
-  if (!pad || m == 1) return;
-  *low  = PetscMax(*low, pad[1][0] - margin);
-  *high = PetscMin(*high, m - PetscMax(0, pad[1][1] - margin));
+  if (!ghostrows || m == 1) return;
+  *low  = PetscMax(*low, ghostrows[1][0] - margin);
+  *high = PetscMin(*high, m - PetscMax(0, ghostrows[1][1] - margin));
 }
 
 /*
@@ -120,8 +120,8 @@ static void OuterPlanes(const KCyclePass *pass, PetscInt i)
     StepPlane(pass, &pass->step[i], t, 0, KCycleLinesOfPlane(box));
 }
 
-/* The planes that the steps left out, beside those of other processes */
-PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *pass)
+/* The planes that the steps left out, next to those of other processes */
+static PetscErrorCode RunOuterPlanes(const KCyclePass *pass)
 {
   const KCycleBox *box = pass->st->box;
 
@@ -135,7 +135,7 @@ PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *pass)
 }
 
 /*
-  All steps through the grid, each one plane behind the one before it, strip by strip. The strips of later steps begin a
+  All steps through the grid, each one plane after the one before it, strip by strip. The strips of later steps begin a
   line earlier, since a step needs the one before it on both sides:
 
     step 0   |    strip 0    |    strip 1    |
@@ -166,7 +166,7 @@ static void BehindEachOther(const KCyclePass *pass)
   }
 }
 
-/* Whole planes behind each other, the way of the smoother through the cache if it has one */
+/* Whole planes after each other, the way of the smoother through the cache if it has one */
 static PetscErrorCode RunPlanes(const KCyclePass *pass)
 {
   PetscFunctionBegin;
@@ -177,7 +177,7 @@ static PetscErrorCode RunPlanes(const KCyclePass *pass)
     KC_PARALLEL(KCyclePointsOfPlane(pass->st->box))
     BehindEachOther(pass);
   }
-  PetscCall(KCyclePassOuterPlanes(pass));
+  PetscCall(RunOuterPlanes(pass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,19 +194,14 @@ static PetscErrorCode Run(KCyclePass *pass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Smoothing steps, each of which reads the points beside those that it relaxes */
-static PetscInt Steps(const KCycleSmoother *s, const KCycleSweeps *sweeps)
-{
-  return s->nsteps * sweeps->its * (sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1);
-}
-
-/* margin: so many ghost points at each side are wanted of what the sweeps leave */
+/* margin: ghost points at each side that are wanted of what the sweeps leave, whose steps read the points next to those
+   that they relax */
 static PetscErrorCode PassCreate(KCycleSmoother *s, const KCycleSweeps *sweeps, PetscInt margin, const KCScalar *b,
                                  KCScalar *x, KCyclePass *pass)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(pass, sizeof(*pass)));
-  pass->margin   = margin + Steps(s, sweeps) - 1;
+  pass->margin   = margin + s->nsteps * KCycleSweepsTurns(sweeps) - 1;
   pass->smoother = s;
   pass->st       = s->st;
   pass->b        = b;
@@ -219,7 +214,7 @@ static PetscBool GoesThrough(const KCycleSmoother *s, int number)
   return (PetscBool)(s->ops.through && (*s->ops.through)(s, number));
 }
 
-/* Appends a sweep; a step that needs all planes runs at once, behind those gathered so far */
+/* Appends a sweep; a step that needs all planes runs at once, after those gathered so far */
 static PetscErrorCode AddSweep(KCyclePass *pass, PetscBool backward, PetscBool zeroguess)
 {
   const int nsteps = pass->smoother->nsteps;
@@ -237,7 +232,7 @@ static PetscErrorCode AddSweep(KCyclePass *pass, PetscBool backward, PetscBool z
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Appends sweeps; as many go behind each other as the list of steps holds, and a place is left for the residual */
+/* Appends sweeps; as many go after each other as the list of steps holds, and one step is left for the residual */
 static PetscErrorCode AddSweeps(KCyclePass *pass, const KCycleSweeps *sweeps)
 {
   const KCycleSmoother *s     = pass->smoother;

@@ -1,28 +1,24 @@
 /*
   Recordings of cycles, see recordingimpl.h.
 */
-#include "recordingimpl.h"
+#include "levels.h"
 
-/* parts: as those of the levels */
-PetscErrorCode KCycleRecordingsCreate(const KCycleKernels *kernels, PetscInt nlevels, const KCycleLevelParts parts[],
-                                      KCycleRecordings **recordings)
+PetscErrorCode KCycleRecordingsCreate(const KCycleLevels *levels, KCycleRecordings **recordings)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(recordings));
-  (*recordings)->kernels = kernels;
-  (*recordings)->nlevels = nlevels;
-  (*recordings)->parts   = parts;
+  (*recordings)->levels = levels;
   PetscCall(PetscCalloc1(KC_RECORDINGS, &(*recordings)->recording));
-  PetscCall(PetscCalloc1(nlevels, &(*recordings)->before));
+  PetscCall(PetscCalloc1(levels->nlevels, &(*recordings)->before));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Behind the segments that are whole there may be one that is being recorded */
+/* After the segments that are whole there may be one that is being recorded */
 static PetscErrorCode Empty(const KCycleRecordings *recordings, KCycleRecording *recording)
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; recording->segment && i < PetscMin(recording->nsegments + 1, KC_RECORDING_SEGMENTS); i++) {
-    PetscCall((*recordings->kernels->forget)(&recording->segment[i].record));
+    PetscCall((*recordings->levels->kernels->forget)(&recording->segment[i].record));
     PetscCall(PetscFree(recording->segment[i].calls));
   }
   PetscCall(PetscFree(recording->segment));
@@ -100,9 +96,10 @@ PetscErrorCode KCycleRecordingResume(KCycleRecordings *recordings)
     recording->refused = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt l = 0; l < recordings->nlevels; l++) recordings->before[l] = *recordings->parts[l].calls;
-  recordings->launched = (*recordings->kernels->launches)();
-  PetscCall((*recordings->kernels->record)(&recording->segment[recording->nsegments].record));
+  for (PetscInt l = 0; l < recordings->levels->nlevels; l++)
+    recordings->before[l] = *recordings->levels->parts[l].calls;
+  recordings->launched = (*recordings->levels->kernels->launches)();
+  PetscCall((*recordings->levels->kernels->record)(&recording->segment[recording->nsegments].record));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,12 +114,12 @@ PetscErrorCode KCycleRecordingCut(KCycleRecordings *recordings, KCycleBehind beh
   segment         = &recording->segment[recording->nsegments++];
   segment->behind = behind;
   if (visit) segment->visit = *visit;
-  PetscCall(PetscMalloc1(recordings->nlevels, &segment->calls));
-  for (PetscInt l = 0; l < recordings->nlevels; l++)
-    segment->calls[l] = *recordings->parts[l].calls - recordings->before[l];
-  recording->kernels += (*recordings->kernels->launches)() - recordings->launched;
-  PetscCall((*recordings->kernels->recorded)(segment->record));
-  PetscCall((*recordings->kernels->replay)(segment->record, PETSC_FALSE));
+  PetscCall(PetscMalloc1(recordings->levels->nlevels, &segment->calls));
+  for (PetscInt l = 0; l < recordings->levels->nlevels; l++)
+    segment->calls[l] = *recordings->levels->parts[l].calls - recordings->before[l];
+  recording->kernels += (*recordings->levels->kernels->launches)() - recordings->launched;
+  PetscCall((*recordings->levels->kernels->recorded)(segment->record));
+  PetscCall((*recordings->levels->kernels->replay)(segment->record, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,7 +157,7 @@ PetscErrorCode KCycleRecordingDrop(KCycleRecordings *recordings)
 PetscErrorCode KCycleRecordingReplay(const KCycleRecordings *recordings, const KCycleRecordingSegment *segment)
 {
   PetscFunctionBegin;
-  PetscCall((*recordings->kernels->replay)(segment->record, PETSC_TRUE));
-  for (PetscInt l = 0; l < recordings->nlevels; l++) *recordings->parts[l].calls += segment->calls[l];
+  PetscCall((*recordings->levels->kernels->replay)(segment->record, PETSC_TRUE));
+  for (PetscInt l = 0; l < recordings->levels->nlevels; l++) *recordings->levels->parts[l].calls += segment->calls[l];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,7 +12,7 @@
 #define KC_RECORDINGS         64 /* methods like GMRES hand out a pair of vectors for each of 30 iterations, in turn */
 #define KC_RECORDING_SEGMENTS 64
 
-/* What the host does behind a segment */
+/* What the host does after a segment */
 typedef enum {
   KCYCLE_BEHIND_NOTHING,
   KCYCLE_BEHIND_COARSEST,
@@ -44,18 +44,15 @@ typedef struct {
 } KCycleRecording;
 
 typedef struct {
-  const KCycleKernels    *kernels;
-  PetscInt                nlevels;
-  const KCycleLevelParts *parts;
-  KCycleRecording        *recording;
-  KCycleRecording        *now;      /* that is being recorded */
-  PetscInt64             *before;   /* calls when its segment began, */
-  PetscInt64              launched; /* and kernels launched */
-  PetscInt64              clock;
+  const KCycleLevels *levels; /* whose cycles they are */
+  KCycleRecording    *recording;
+  KCycleRecording    *now;      /* that is being recorded */
+  PetscInt64         *before;   /* calls when its segment began, */
+  PetscInt64          launched; /* and kernels launched */
+  PetscInt64          clock;
 } KCycleRecordings;
 
-PETSC_INTERN PetscErrorCode KCycleRecordingsCreate(const KCycleKernels *, PetscInt, const KCycleLevelParts[],
-                                                   KCycleRecordings **);
+PETSC_INTERN PetscErrorCode KCycleRecordingsCreate(const KCycleLevels *, KCycleRecordings **);
 PETSC_INTERN PetscErrorCode KCycleRecordingsForget(KCycleRecordings *);
 PETSC_INTERN PetscErrorCode KCycleRecordingsDestroy(KCycleRecordings **);
 PETSC_INTERN PetscErrorCode KCycleRecordingsFind(KCycleRecordings *, const KCycleRecordingKey *, KCycleRecording **,

@@ -4,7 +4,7 @@
 #include <petsckcycle/private/memoryimpl.h>
 
 /* The coarse points around those of the process come to their array, unless they are all that it owns; e: these */
-PetscErrorCode KCycleStarterFetch(const KCycleStarter *starter, const KCScalar *coarse, const KCScalar **e)
+static PetscErrorCode Fetch(const KCycleStarter *starter, const KCScalar *coarse, const KCScalar **e)
 {
   PetscFunctionBegin;
   *e = coarse;
@@ -31,7 +31,7 @@ PetscErrorCode KCycleStarterInterpolate(const KCycleStarter *starter, const KCyc
   KCycleStart start = {NULL, &starter->cubic, NULL};
 
   PetscFunctionBegin;
-  PetscCall(KCycleStarterFetch(starter, coarse, &start.e));
+  PetscCall(Fetch(starter, coarse, &start.e));
   PetscCall(PetscLogFlops(8.0 * fine->npoints));
   KC_PARALLEL(fine->npoints)
   StartShare(&start, fine, (KCScalar *)starter->work, x);
@@ -67,13 +67,14 @@ static void FindPoint(PetscReal at, PetscInt low, PetscInt high, PetscBool perio
   Lagrange(at, point);
 }
 
-/* Of one direction; dead: coarse points at its ends are those of stored Dirichlet values, which coarse right sides do
-   not have; low: the first of the coarse points that are needed */
-static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, const PetscBool dead[], KCycleCubic *c, PetscInt *low)
+/* Of one direction; dirichlet: coarse points at its ends are those of stored Dirichlet values, which coarse right sides
+   do not have; low: the first of the coarse points that are needed */
+static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, const PetscBool dirichlet[], KCycleCubic *c,
+                                 PetscInt *low)
 {
   const KCycleBox *fine = tr->fine, *coarse = tr->coarse;
-  const PetscInt   size = coarse->size[d], begin = dead[0] && size > 2 ? 1 : 0,
-                 end = dead[1] && size > 2 ? size - 1 : size;
+  const PetscInt   size = coarse->size[d], begin = dirichlet[0] && size > 2 ? 1 : 0,
+                 end = dirichlet[1] && size > 2 ? size - 1 : size;
   PetscInt high      = 0;
 
   PetscFunctionBegin;
@@ -96,12 +97,12 @@ static PetscErrorCode FindPoints(const KCycleTransfer *tr, int d, const PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of x the coarse points behind which weights are those in the middle of a grid, and all lines go on in pairs */
-static void FindPairs(const KCycleTransfer *tr, PetscInt low, PetscBool dead, KCycleCubic *c)
+/* Of x the coarse points after which weights are those in the middle of a grid, and all lines go on in pairs */
+static void FindPairs(const KCycleTransfer *tr, PetscInt low, PetscBool dirichlet, KCycleCubic *c)
 {
   c->factor = tr->factor[0];
   c->shift  = 2 * low + tr->origin[0] - tr->fine->start[0];
-  c->low    = dead ? 2 : 1;
+  c->low    = dirichlet ? 2 : 1;
   while (2 * c->low + c->shift < 0) c->low++;
   c->high = PetscMax(c->low, c->m[0] - 3);
   while (c->high > c->low && 2 * c->high + c->shift > c->n[0]) c->high--;
@@ -115,18 +116,16 @@ static PetscErrorCode FetchCreate(MPI_Comm comm, const KCycleBox *box, const Pet
 {
   const PetscInt *m = starter->cubic.m, n = m[0] * m[1] * m[2];
   PetscSFNode    *from;
-  PetscInt        at[3], inside[3], width[3], i = 0;
+  PetscInt        i = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &from));
   for (PetscInt k = 0; k < m[2]; k++) {
     for (PetscInt j = 0; j < m[1]; j++) {
       for (PetscInt l = 0; l < m[0]; l++, i++) {
-        const PetscInt place[3] = {low[0] + l, low[1] + j, low[2] + k};
+        const PetscInt at[3] = {low[0] + l, low[1] + j, low[2] + k};
 
-        for (int d = 0; d < 3; d++) at[d] = (place[d] % box->size[d] + box->size[d]) % box->size[d];
-        from[i].rank  = KCycleBoxOwner(box, at, inside, width);
-        from[i].index = inside[0] + width[0] * (inside[1] + width[1] * inside[2]);
+        from[i] = KCycleBoxRoot(box, at);
       }
     }
   }
@@ -150,7 +149,7 @@ PetscErrorCode KCycleStarterDestroy(KCycleStarter **starter)
 }
 
 /* Collective. The grids are those of an interpolation between levels */
-PetscErrorCode KCycleStarterCreate(MPI_Comm comm, const KCycleTransfer *tr, const PetscBool dead[3][2],
+PetscErrorCode KCycleStarterCreate(MPI_Comm comm, const KCycleTransfer *tr, const PetscBool dirichlet[3][2],
                                    KCycleStarter **starter)
 {
   const KCycleBox *coarse = tr->coarse;
@@ -162,10 +161,10 @@ PetscErrorCode KCycleStarterCreate(MPI_Comm comm, const KCycleTransfer *tr, cons
   PetscCall(PetscNew(&s));
   *starter = s;
   for (int d = 0; d < 3; d++) {
-    PetscCall(FindPoints(tr, d, dead[d], &s->cubic, &low[d]));
+    PetscCall(FindPoints(tr, d, dirichlet[d], &s->cubic, &low[d]));
     if (low[d] != coarse->start[d] || s->cubic.m[d] != coarse->n[d]) here = 0;
   }
-  FindPairs(tr, low[0], (PetscBool)(dead[0][0] || dead[0][1]), &s->cubic);
+  FindPairs(tr, low[0], (PetscBool)(dirichlet[0][0] || dirichlet[0][1]), &s->cubic);
   PetscCallMPI(MPI_Allreduce(&here, &all, 1, MPI_INT, MPI_MIN, comm));
   if (!all) PetscCall(FetchCreate(comm, coarse, low, s));
   PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * (size_t)s->cubic.m[0], (PetscScalar **)&s->work));

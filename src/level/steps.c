@@ -2,6 +2,7 @@
   What is done with all lines that a process owns: products, transfers, with the exchanges of halos that they need.
 */
 #include <petsckcycle/private/levelimpl.h>
+#include <petsckcycle/private/policyimpl.h>
 
 typedef enum {
   ALL,

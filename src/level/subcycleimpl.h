@@ -22,26 +22,19 @@ typedef struct {
 } KCycleSubcycle;
 
 typedef struct {
-  const KCycleKernels    *kernels;
-  const KCycleLevelParts *parts;
-  PetscInt                nlevels;
-  PetscInt                top;      /* the finest level that may be in a subcycle; 0: there are none */
-  PetscBool               products; /* they are to have matrices */
-  PetscInt                pending;  /* that wait for the next cycle */
-  PetscInt                matrices; /* that have been made */
-  PetscInt                refused;  /* subcycles that cannot be programs */
-  KCycleSubcycle        **subcycle; /* of each level, for all visits that it can have, see KCycleSubcycleFind() */
-  KCycleSubcycle         *now;      /* that is being written */
+  const KCycleLevels *levels;   /* whose cycles they are */
+  KCycleSharing       sharing;  /* which levels may be in a subcycle, and what has become of these */
+  PetscInt            pending;  /* matrices that wait for the next cycle */
+  KCycleSubcycle    **subcycle; /* of each level, for all visits that it can have, see KCycleSubcycleFind() */
+  KCycleSubcycle     *now;      /* that is being written */
 } KCycleSubcycles;
 
-PETSC_INTERN PetscErrorCode  KCycleSubcyclesCreate(const KCycleKernels *, PetscInt, const KCycleLevelParts[],
-                                                   KCycleSubcycles **);
+PETSC_INTERN PetscErrorCode  KCycleSubcyclesCreate(const KCycleLevels *, KCycleSubcycles **);
 PETSC_INTERN PetscErrorCode  KCycleSubcyclesForget(KCycleSubcycles *);
 PETSC_INTERN PetscErrorCode  KCycleSubcyclesDestroy(KCycleSubcycles **);
 PETSC_INTERN PetscErrorCode  KCycleSubcyclesSetTop(KCycleSubcycles *, PetscInt unknowns, PetscInt few);
-PETSC_INTERN PetscErrorCode  KCycleSubcyclesMakeMatrices(KCycleSubcycles *, const KCycleLevelData[]);
+PETSC_INTERN PetscErrorCode  KCycleSubcyclesMakeMatrices(KCycleSubcycles *);
 PETSC_INTERN KCycleSubcycle *KCycleSubcycleFind(KCycleSubcycles *, PetscInt level, const KCycleVisit *);
 PETSC_INTERN PetscErrorCode  KCycleSubcycleBegin(KCycleSubcycles *, PetscInt level, KCycleSubcycle *);
-PETSC_INTERN PetscErrorCode  KCycleSubcycleEnd(KCycleSubcycles *, PetscInt level, PetscBool broken);
-PETSC_INTERN PetscErrorCode  KCycleSubcycleRun(const KCycleSubcycles *, const KCycleLevelData[], PetscInt level,
-                                               KCycleSubcycle *);
+PETSC_INTERN PetscErrorCode  KCycleSubcycleEnd(KCycleSubcycles *, PetscInt level, PetscBool failed);
+PETSC_INTERN PetscErrorCode  KCycleSubcycleRun(const KCycleSubcycles *, PetscInt level, KCycleSubcycle *);

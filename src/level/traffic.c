@@ -4,7 +4,7 @@
 */
 #include "levels.h"
 
-/* So many words a point of a level */
+/* Words per point of a level */
 PetscInt64 KCycleBytesVectors(const KCycleLevelData *level, PetscInt words)
 {
   return (PetscInt64)words * level->st->box->npoints * (PetscInt64)sizeof(KCScalar);

@@ -36,17 +36,13 @@ static PetscErrorCode MatIsDevice(Mat A, PetscBool all, PetscBool *device)
 
 PetscErrorCode KCycleMatOnDevice(Mat A, PetscBool *device)
 {
-  PetscFunctionBegin;
-  PetscCall(MatIsDevice(A, PETSC_FALSE, device));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatIsDevice(A, PETSC_FALSE, device);
 }
 
 /* Is its type one for devices, wherever that computes? */
 PetscErrorCode KCycleMatForDevices(Mat A, PetscBool *fordevices)
 {
-  PetscFunctionBegin;
-  PetscCall(MatIsDevice(A, PETSC_TRUE, fordevices));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MatIsDevice(A, PETSC_TRUE, fordevices);
 }
 
 /* By the type of its vectors */

@@ -4,23 +4,20 @@
 #include <petsckcycle/private/deviceimpl.h>
 #include <petsckcycle/private/rowsimpl.h>
 
-static PetscErrorCode CreateFromAIJ(Mat A, PetscBool parallel, KCycleRows *r)
+static PetscErrorCode CreateFromAIJ(Mat A, KCycleRows *r)
 {
-  const PetscInt *ghosts = NULL;
-  PetscInt        most   = 0;
+  const PetscInt *i, *oi;
+  PetscInt        most = 0;
 
   PetscFunctionBegin;
-  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &r->diagonal, &r->off, &ghosts));
-  else r->diagonal = A;
-  PetscCall(KCycleAIJGetArrays(r->diagonal, &r->i, &r->j, &r->a));
-  if (r->off) {
-    PetscCall(KCycleAIJGetArrays(r->off, &r->oi, &r->oj, &r->oa));
-    PetscCall(MatGetLocalSize(r->off, NULL, &r->nghost));
-    for (PetscInt i = 0; i < r->n; i++) most = PetscMax(most, r->i[i + 1] - r->i[i] + r->oi[i + 1] - r->oi[i]);
-    PetscCall(PetscMalloc2(most, &r->cols, most, &r->values));
-  }
+  PetscCall(KCycleAIJGet(A, PETSC_TRUE, &r->aij));
+  r->nghost = r->aij.ncolumns;
+  i         = r->aij.i[0];
+  oi        = r->aij.i[1];
+  for (PetscInt row = 0; oi && row < r->n; row++) most = PetscMax(most, i[row + 1] - i[row] + oi[row + 1] - oi[row]);
+  if (r->aij.mat[1]) PetscCall(PetscMalloc2(most, &r->cols, most, &r->values));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &r->sf));
-  PetscCall(PetscSFSetGraphLayout(r->sf, A->rmap, r->nghost, NULL, PETSC_OWN_POINTER, ghosts));
+  PetscCall(PetscSFSetGraphLayout(r->sf, A->rmap, r->nghost, NULL, PETSC_OWN_POINTER, r->aij.columns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,7 +50,7 @@ PetscErrorCode KCycleRowsCreate(Mat A, const char user[], KCycleRows **rows)
              "-dm_mat_type stencil",
              user, ((PetscObject)A)->type_name);
   if (stencil) PetscCall(CreateFromStencil(A, *rows));
-  else PetscCall(CreateFromAIJ(A, mpiaij, *rows));
+  else PetscCall(CreateFromAIJ(A, *rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,8 +78,7 @@ PetscErrorCode KCycleRowsDestroy(KCycleRows **rows)
 
   PetscFunctionBegin;
   if (!r) PetscFunctionReturn(PETSC_SUCCESS);
-  if (r->diagonal) PetscCall(KCycleAIJRestoreArrays(r->diagonal, &r->i, &r->j, &r->a));
-  if (r->off) PetscCall(KCycleAIJRestoreArrays(r->off, &r->oi, &r->oj, &r->oa));
+  PetscCall(KCycleAIJRestore(&r->aij));
   PetscCall(PetscSFDestroy(&r->sf));
   PetscCall(PetscFree2(r->cols, r->values));
   PetscCall(PetscFree(*rows));
@@ -119,7 +115,7 @@ static void EnterLine(KCycleRows *r, PetscInt line)
   }
   for (int o = 0; o < shape->ncoeffs; o++) {
     r->coefficient[o] = r->at.constant ? r->at.end[0] + o * r->at.stride : r->at.c[o];
-    r->place[o]       = start[shape->line[o]] + shape->dx[o];
+    r->column[o]      = start[shape->line[o]] + shape->dx[o];
   }
 }
 
@@ -132,10 +128,10 @@ static PetscInt EndRow(KCycleRows *r, PetscInt i)
   for (int o = 0; o < shape->ncoeffs; o++) {
     const PetscInt    q = shape->line[o], to = i + shape->dx[o];
     const PetscScalar value = KCycleLineCoefficient(&r->at, o, i);
-    const PetscInt    place = r->outside[q] ? -1 : to < 0 ? r->left[q] : to >= r->at.n ? r->right[q] : r->place[o] + i;
+    const PetscInt column   = r->outside[q] ? -1 : to < 0 ? r->left[q] : to >= r->at.n ? r->right[q] : r->column[o] + i;
 
-    if (value == (PetscScalar)0.0 || place < 0) continue;
-    r->cols[m]     = place;
+    if (value == (PetscScalar)0.0 || column < 0) continue;
+    r->cols[m]     = column;
     r->values[m++] = value;
   }
   return m;
@@ -152,7 +148,7 @@ PetscInt KCycleRowsStencil(KCycleRows *r, PetscInt row)
   for (int o = 0; o < shape->ncoeffs; o++) {
     const PetscScalar value = r->coefficient[o][i];
 
-    r->cols[m]   = r->place[o] + i;
+    r->cols[m]   = r->column[o] + i;
     r->values[m] = value;
     m += value != (PetscScalar)0.0 && !r->outside[shape->line[o]];
   }

@@ -8,7 +8,7 @@
 typedef struct {
   const KCycleFourier *f;
   const PetscReal     *phi;
-  PetscBool            rough;
+  PetscBool            sweepsonly;
   Cell                *cells;
 } Step;
 
@@ -16,7 +16,7 @@ static void Advance(const Step *step)
 {
   Cell *cell = step->cells;
 
-  if (!step->rough) KCycleFourierCycle(step->f, cell, 0, step->f->kappa);
+  if (!step->sweepsonly) KCycleFourierCycle(step->f, cell, 0, step->f->kappa);
   else {
     KCycleFourierSmooth(cell, step->f->dim, 0);
     KCycleFourierSmooth(cell, step->f->dim, 1);
@@ -71,7 +71,7 @@ static PetscReal RadiusOfMatrix(const Step *step)
   return PetscExpReal(2 * all - last);
 }
 
-/* So many cycles leave the slowest error, and so many more tell its factor */
+/* Cycles after which the slowest error is left, and those that tell its factor */
 #define BEFORE 8
 #define BEHIND 8
 
@@ -106,17 +106,17 @@ static PetscBool CellsAt(const KCycleFourier *f, const int k[], PetscReal phi[3]
 }
 
 /* -1: singular */
-static PetscReal RadiusAt(const KCycleFourier *f, PetscBool rough, const int k[], Cell cells[])
+static PetscReal RadiusAt(const KCycleFourier *f, PetscBool sweepsonly, const int k[], Cell cells[])
 {
   PetscReal phi[3];
   Step      step;
 
   if (!CellsAt(f, k, phi, cells)) return -1;
   for (int i = 0; i < cells[0].n; i++) cells[0].b[i].re = cells[0].b[i].im = 0;
-  step.f     = f;
-  step.phi   = phi;
-  step.rough = rough;
-  step.cells = cells;
+  step.f          = f;
+  step.phi        = phi;
+  step.sweepsonly = sweepsonly;
+  step.cells      = cells;
   return cells[0].n <= SMALL ? RadiusOfMatrix(&step) : RadiusByPowers(&step);
 }
 
@@ -180,7 +180,7 @@ static PetscBool Sample(const Range *range, int i, int k[3])
 }
 
 /* Largest at a neighbour at this distance? */
-static PetscBool Climb(const KCycleFourier *f, PetscBool rough, const Range *range, int distance, int k[],
+static PetscBool Climb(const KCycleFourier *f, PetscBool sweepsonly, const Range *range, int distance, int k[],
                        PetscReal *best, Cell cells[])
 {
   const int start[3] = {k[0], k[1], k[2]};
@@ -193,7 +193,7 @@ static PetscBool Climb(const KCycleFourier *f, PetscBool rough, const Range *ran
 
       to[d] += s * distance;
       if (to[d] * (start[d] > 0 ? 1 : -1) < 1 || PetscAbsInt(to[d]) > range->most[d]) continue;
-      here = RadiusAt(f, rough, to, cells);
+      here = RadiusAt(f, sweepsonly, to, cells);
       if (here <= *best) continue;
       *best  = here;
       better = PETSC_TRUE;
@@ -203,7 +203,7 @@ static PetscBool Climb(const KCycleFourier *f, PetscBool rough, const Range *ran
   return better;
 }
 
-static PetscBool Largest(const KCycleFourier *f, PetscBool rough, PetscReal *factor)
+static PetscBool Largest(const KCycleFourier *f, PetscBool sweepsonly, PetscReal *factor)
 {
   Range     range;
   int       k[3] = {0, 0, 0}, at[3], m[3], distance = 1;
@@ -214,7 +214,7 @@ static PetscBool Largest(const KCycleFourier *f, PetscBool rough, PetscReal *fac
   FindRange(f, &range);
   if (PetscMalloc1(f->nlevels, &cells)) return PETSC_FALSE;
   for (int i = 0; Sample(&range, i, at); i++) {
-    const PetscReal here = RadiusAt(f, rough, at, cells);
+    const PetscReal here = RadiusAt(f, sweepsonly, at, cells);
 
     if (here <= best) continue;
     best = here;
@@ -222,7 +222,7 @@ static PetscBool Largest(const KCycleFourier *f, PetscBool rough, PetscReal *fac
   }
   for (int d = 0; d < f->dim; d++) distance = PetscMax(distance, range.most[d] / PetscMax(1, 2 * (f->samples - 1)));
   for (int turn = 0; turn < 64 && distance && best >= 0; turn++) {
-    if (!Climb(f, rough, &range, distance, k, &best, cells)) distance /= 2;
+    if (!Climb(f, sweepsonly, &range, distance, k, &best, cells)) distance /= 2;
   }
   (void)PetscFree(cells);
   *factor = best;

@@ -45,19 +45,19 @@ static PetscBool Invert(int n, Complex a[])
 /* Where the point at an offset lies in the cell, and the factor of what is there */
 static int Wrap(const int m[], const int at[], const int offset[], const PetscReal phi[], Complex *phase)
 {
-  int       place[3];
+  int       index[3];
   PetscReal angle = 0;
 
   for (int d = 0; d < 3; d++) {
     const int sum  = at[d] + offset[d];
     const int turn = sum < 0 ? -1 : sum / m[d]; /* one at most: offsets are -1, 0, 1 */
 
-    place[d] = sum - turn * m[d];
+    index[d] = sum - turn * m[d];
     angle += turn * phi[d];
   }
   phase->re = angle == 0 ? 1 : PetscCosReal(angle);
   phase->im = angle == 0 ? 0 : PetscSinReal(angle);
-  return place[0] + m[0] * (place[1] + m[1] * place[2]);
+  return index[0] + m[0] * (index[1] + m[1] * index[2]);
 }
 
 void KCycleFourierOffset(int o, int offset[])

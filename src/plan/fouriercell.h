@@ -6,7 +6,7 @@
 #include <petsckcycle/private/fourierimpl.h>
 
 #define MOST   64 /* points of a cell */
-#define SMALL  8  /* and so many at most where its matrix is made */
+#define SMALL  8  /* at most, if its matrix is made */
 #define ACROSS 8  /* points in a direction */
 
 /* Complex numbers, with any PETSc */
@@ -21,7 +21,7 @@ typedef struct {
   unsigned char             to[MOST][27], at[MOST][3];
   Complex                   c[MOST][27];
   PetscReal                 diagonal;
-  /* of restriction: so many points around a coarse one, their places, their weights here and with its conjugate */
+  /* of restriction: points around a coarse one, where they are, their weights here and with its conjugate */
   int                       nweights;
   unsigned char             from[MOST][27];
   Complex                   w[MOST][27];

@@ -18,7 +18,7 @@ static PetscReal Calls(PetscInt kappa, PetscInt level)
 
 /*
   How often a level is visited, from zero and from an iterate. Each call on the next finer level makes one call from
-  zero, and those behind it go on
+  zero, and those after it go on
 */
 void KCycleModelVisits(const KCycleVisit *visit, PetscInt nlevels, PetscInt level, PetscReal visits[2])
 {
@@ -99,7 +99,7 @@ PetscBool KCycleModelIsTimed(const KCycleModel *model)
 /*
   Equation (3.2): least squares, of relative errors, as times of levels differ by orders of magnitude, over visits of
   levels instead of cycles; none of the three may be negative. Where launches and messages go together, launches
-  stand for both
+  are those of both
 */
 void KCycleModelFit(KCycleModel *model)
 {

@@ -59,17 +59,17 @@ KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, 
 
 /* Are lines of the finest grid cut by isolated points? Thin pieces between these are coupled along
    weak directions alone, and a grid that is coarser in the strong one sees nothing of errors on them */
-PetscBool KCyclePolicyBroken(const KCycleScan *scan)
+PetscBool KCyclePolicyCutsLines(const KCycleScan *scan)
 {
-  return (PetscBool)(scan->isolated && scan->walls);
+  return (PetscBool)(scan->isolated && scan->cuts);
 }
 
 /*
-  Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, beside which no
-  direction is stronger in the mean. One may be where broken says so, see KCyclePolicyBrokenBeside(), along which lines
-  are then relaxed; beside two of these it would take planes. broken, was: NULL for none
+  Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, than which
+  no direction is stronger in the mean. One may be where cutlines says so, see KCyclePolicyCoarsensWeak(), along which
+  lines are then relaxed; with two of these it would take planes. cutlines, was: NULL for none
 */
-void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool broken[],
+void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool cutlines[],
                             const char named[], const KCycleWas was[], PetscInt factor[])
 {
   for (int d = 0; d < 3; d++) {
@@ -78,7 +78,7 @@ void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], c
     PetscBool       wanted;
 
     for (int e = 0; e < 3; e++) stronger += couples[e] && mean[d] < strong * mean[e];
-    wanted    = (PetscBool)(named ? strchr(named, 'x' + d) != NULL : stronger <= (broken && broken[d] ? 1 : 0));
+    wanted    = (PetscBool)(named ? strchr(named, 'x' + d) != NULL : stronger <= (cutlines && cutlines[d] ? 1 : 0));
     factor[d] = couples[d] && wanted ? 2 : 1;
   }
 }
@@ -92,7 +92,7 @@ static PetscReal Points(const KCycleScan *facts)
   return points;
 }
 
-/* Is direction d weak beside direction e at so many points that lines are relaxed along e where d is coarsened? */
+/* Is direction d weak compared with direction e at enough points to relax lines along e where d is coarsened? */
 static PetscBool IsWeakBeside(const KCycleScan *facts, int d, int e)
 {
   const PetscReal runs = d < 2 && e < 2 ? facts->runs[d] : 0;
@@ -114,7 +114,7 @@ PetscBool KCyclePolicySeeksRuns(const KCycleScan *facts, const PetscInt factor[]
 }
 
 /* Directions of the lines that a level relaxes, "" for points. Means choose what is coarsened; where that is weak
-   beside another direction at some places, smoothers must reduce errors along the latter; and where there is a
+   compared with another direction at some points, smoothers must reduce errors along the latter; and where there is a
    wind along all directions */
 void KCyclePolicyLines(const KCycleScan *facts, PetscBool convects, const PetscInt factor[], char directions[4])
 {
@@ -132,7 +132,7 @@ void KCyclePolicyLines(const KCycleScan *facts, PetscBool convects, const PetscI
 }
 
 /* The direction along which weights of points that lie between coarse ones in the directions S are solved for, -1:
-   none. A level relaxes lines along it, as couplings in one of the directions S are weak beside it */
+   none. A level relaxes lines along it, as couplings in one of the directions S are weak compared with it */
 int KCyclePolicyLineWeights(const KCycleScan *facts, const PetscInt factor[], int S)
 {
   PetscReal most  = KCYCLE_LINES * Points(facts);
@@ -151,7 +151,7 @@ int KCyclePolicyLineWeights(const KCycleScan *facts, const PetscInt factor[], in
   return along;
 }
 
-/* Is direction d weak beside both others at so many points that it takes planes across it where it is coarsened? */
+/* Is direction d weak compared with both others at enough points to take planes across it where it is coarsened? */
 static PetscBool IsWeakBesideBoth(const KCycleScan *facts, int d)
 {
   return (PetscBool)(facts->weak[d][d] > KCYCLE_LINES * Points(facts));
@@ -163,16 +163,16 @@ PetscBool KCyclePolicyTriesPlanes(const KCycleScan *facts, const PetscInt factor
   return (PetscBool)(factor[d] > 1 && IsWeakBesideBoth(facts, d));
 }
 
-/* May direction d be coarsened although another one is stronger in the mean, as inactive points break lines along that?
-   Levels that are broken relax no planes */
-PetscBool KCyclePolicyBrokenBeside(const KCycleScan *facts, PetscBool broken, int d)
+/* May direction d be coarsened although another one is stronger in the mean, as lines along that are cut by inactive
+   cells? Levels with such lines relax no planes */
+PetscBool KCyclePolicyCoarsensWeak(const KCycleScan *facts, PetscBool cutlines, int d)
 {
-  return (PetscBool)(broken && !IsWeakBesideBoth(facts, d));
+  return (PetscBool)(cutlines && !IsWeakBesideBoth(facts, d));
 }
 
 /*
-  Planes that a level relaxes, and the lines that it relaxes besides. left: in each direction the part of the points at
-  which lines leave what oscillates from plane to plane. Planes across one direction help little where another one
+  Planes that a level relaxes, and the lines that it relaxes in addition. left: in each direction the part of the points
+  at which lines leave what oscillates from plane to plane. Planes across one direction help little where another one
   keeps its error, so that others need less of it. Lines that lie in the planes go.
 */
 void KCyclePolicyPlanes(const KCycleScan *scan, const PetscReal left[], char planes[4], char lines[4])
@@ -192,10 +192,10 @@ void KCyclePolicyPlanes(const KCycleScan *scan, const PetscReal left[], char pla
   lines[m] = 0;
 }
 
-/* Do coefficients jump, or are there walls inside the grid? */
+/* Do coefficients jump, or are lines cut inside the grid? */
 PetscBool KCyclePolicyJumps(const KCycleScan *scan, KCycleWas was)
 {
-  return (PetscBool)(scan->jump > Threshold(KCYCLE_JUMP, was) || scan->walls);
+  return (PetscBool)(scan->jump > Threshold(KCYCLE_JUMP, was) || scan->cuts);
 }
 
 /* Is the operator not symmetric, of the finest level? */
@@ -224,10 +224,10 @@ PetscBool KCyclePolicyStar(const KCycleScan *facts, PetscBool linear, PetscBool 
 */
 PetscInt KCyclePolicyKappa(PetscBool convects, PetscBool planes, const PetscInt factor[])
 {
-  const PetscInt fewer = factor[0] * factor[1] * factor[2];
+  const PetscInt ratio = factor[0] * factor[1] * factor[2];
 
-  if (convects && fewer >= 4) return KCYCLE_KAPPA_CONVECTION;
-  return planes && fewer == 8 ? PC_KCYCLE_KAPPA_W : 1;
+  if (convects && ratio >= 4) return KCYCLE_KAPPA_CONVECTION;
+  return planes && ratio == 8 ? PC_KCYCLE_KAPPA_W : 1;
 }
 
 /* Is a grid small enough for a direct solver? */
@@ -237,19 +237,19 @@ PetscBool KCyclePolicyIsCoarsest(const PetscInt size[])
 }
 
 /*
-  Sweeps before and behind the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the
-  points is not small where stencils have 15 points or 27. Broken lines have as many sweeps as points. Cycles that come
-  to coarse grids more than once have no more sweeps there: they converge as fast, and take less time.
+  Sweeps before and after the coarser levels. On coarse grids more of them cost little, but a grid of an eighth of the
+  points is not small where stencils have 15 points or 27. Lines that are cut have as many sweeps as points. Cycles that
+  revisit coarse levels have no more sweeps there: they converge as fast, and take less time.
 */
 static PetscInt UsualSweeps(const KCycleSweepFacts *facts)
 {
-  const PetscInt once = 1 << facts->dim, fewer = facts->several ? 1 : facts->fewer;
+  const PetscInt once = 1 << facts->dim, ratio = facts->revisits ? 1 : facts->ratio;
 
   if (facts->planes) return KCYCLE_SWEEPS_LINES;
-  if (facts->lines && !facts->broken)
-    return fewer >= KCYCLE_FEWER_LINES ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
-  if (fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
-  return fewer >= once && facts->ncoeffs < 15 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
+  if (facts->lines && !facts->cutlines)
+    return ratio >= KCYCLE_COARSE_LINES ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
+  if (ratio >= once * once) return KCYCLE_SWEEPS_COARSE;
+  return ratio >= once && facts->ncoeffs < 15 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
 }
 
 /* Those that were asked for are on the finest level; coarser ones have no fewer */
@@ -258,7 +258,7 @@ PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
   const PetscInt usual = UsualSweeps(facts);
 
   if (!facts->asked) return usual;
-  return facts->fewer == 1 ? facts->asked : PetscMax(usual, facts->asked);
+  return facts->ratio == 1 ? facts->asked : PetscMax(usual, facts->asked);
 }
 
 /* What KCYCLE_FALLBACK_AHEAD cycles leave of an error, where some have left a part of it, and the last one such a part
@@ -268,8 +268,8 @@ PetscReal KCyclePolicyAhead(PetscInt cycles, PetscReal left, PetscReal last)
   return left * PetscPowReal(cycles > 1 ? last : KCYCLE_FALLBACK_LATER, (PetscReal)(KCYCLE_FALLBACK_AHEAD - cycles));
 }
 
-/* By which factor fewer processes go on with a grid of so many rows. Their number is a power of two, which a DMDA can
-   cut any grid into */
+/* By which factor the number of processes is reduced if a grid of `rows` rows is agglomerated. What is left is a power
+   of two, which a DMDA can cut any grid into */
 PetscInt KCyclePolicyReduction(PetscInt rows, PetscInt processes)
 {
   const PetscInt most   = PetscMax(1, PetscMin(processes / 2, rows / KCYCLE_GATHERED));

@@ -3,16 +3,10 @@
 */
 #include <petsckcycle/private/rooflineimpl.h>
 
-/* (2.1): operations in a second, with so many of them for a byte */
-PetscReal KCycleRoof(const KCycleRoofs *roofs, PetscReal intensity)
+/* (4.1), with the operations in a second of (2.1) */
+static PetscReal Seconds(const KCycleRoofs *roofs, const KCycleWork *work)
 {
-  return PetscMin(roofs->peak, roofs->bandwidth * intensity);
-}
-
-/* (4.1) */
-PetscReal KCycleRoofSeconds(const KCycleRoofs *roofs, const KCycleWork *work)
-{
-  return work->flops > 0 ? work->flops / KCycleRoof(roofs, work->flops / work->bytes) : 0;
+  return work->flops > 0 ? work->flops / PetscMin(roofs->peak, roofs->bandwidth * (work->flops / work->bytes)) : 0;
 }
 
 /* (3.20) */
@@ -40,9 +34,9 @@ PetscReal KCycleRoofCost(const KCycleRoofs *roofs, const PetscInt nu[2], PetscIn
   for (int i = 0; i < 2; i++) {
     const KCycleWork sweeps = {(PetscReal)(9 * nu[i]), (PetscReal)(24 * (tiled ? 1 : nu[i]))};
 
-    seconds += KCycleRoofSeconds(roofs, &sweeps);
+    seconds += Seconds(roofs, &sweeps);
   }
-  for (int i = 0; i < 4; i++) seconds += KCycleRoofSeconds(roofs, &rest[i]);
+  for (int i = 0; i < 4; i++) seconds += Seconds(roofs, &rest[i]);
   return seconds * (PetscReal)cycles * 4 / 3;
 }
 

@@ -25,7 +25,7 @@ typedef struct {
 
 /* What a grid is to be used for, each with all before it */
 typedef enum {
-  KCYCLE_BOX_ROWS,     /* to know who owns what: every DMDA */
+  KCYCLE_BOX_ROWS,     /* for who owns what: every DMDA */
   KCYCLE_BOX_MATRICES, /* levels of ordinary matrices: what is not twisted */
   KCYCLE_BOX_KERNELS   /* those of the engine: one real unknown at a point and neighbours one point away */
 } KCycleBoxUse;
@@ -62,7 +62,7 @@ PETSC_INTERN PetscErrorCode KCycleBoxReduce(const KCycleBox *, const KCScalar *,
 PETSC_INTERN PetscInt       KCycleBoxRowToPoint(const KCycleBox *, PetscInt, PetscInt[]);
 PETSC_INTERN PetscInt       KCycleBoxPointToRow(const KCycleBox *, const PetscInt[]);
 PETSC_INTERN PetscInt       KCycleBoxProcess(const KCycleBox *, int d, PetscInt at);
-PETSC_INTERN PetscMPIInt    KCycleBoxOwner(const KCycleBox *, const PetscInt[], PetscInt[], PetscInt[]);
+PETSC_INTERN PetscSFNode    KCycleBoxRoot(const KCycleBox *, const PetscInt[]);
 
 /* pool.c */
 PETSC_INTERN PetscErrorCode KCyclePoolCreate(PetscInt64, KCyclePool *);

@@ -6,7 +6,7 @@
 #include <petsckcycle/private/compat.h>
 #include <petsc/private/pcimpl.h>
 
-/* names: of the values, and behind them that of their type, its prefix and NULL, as PETSc has them */
+/* names: of the values, and after them that of their type, its prefix and NULL, as PETSc has them */
 static inline PetscErrorCode KCycleCheckChoice(PC pc, const char *const names[], int value)
 {
   int n = 0;

@@ -1,6 +1,6 @@
 /*
-  The only file that knows PETSc versions: everything else is written for the newest PETSc, and this header gives the
-  older ones what they lack.
+  The only file that depends on PETSc's version: everything else is written for the newest PETSc, and this header gives
+  the older ones what they lack.
 */
 #pragma once
 
@@ -101,7 +101,7 @@ typedef void *KCycleCtxDestroyArg;
   #define KCYCLE_SET_MISSING_DIAGONAL(A, fn) ((void)(A), (void)(fn))
 #endif
 
-/* A KSP that knows its grid but gets its operators from elsewhere */
+/* A KSP that has its grid but gets its operators from elsewhere */
 #if PETSC_VERSION_LT(3, 25, 0)
   #define KCycleKSPSetDMInactive(ksp) KSPSetDMActive(ksp, PETSC_FALSE)
 #else

@@ -1,5 +1,5 @@
 /*
-  Kernels on a device: what they work on, and the functions that launch them. As those of the host they know no PETSc
+  Kernels on a device: what they work on, and the functions that launch them. As those of the host they use no PETSc
   object and no MPI, and there is one source for each precision. All pointers lead to memory of the device. Nothing
   waits: a launch has happened when its stream has come so far.
 
@@ -82,28 +82,28 @@ typedef struct {
   PetscInt        parity[3]; /* of the first point of the owned box */
 } KCycleCudaColour;
 
-/* A part of the points, or of the pairs of points beside each other in x: those between low and high, or those of a
-   list, where the first point stands or the number of the pair */
+/* A part of the points, or of the pairs of points side by side in x: those between low and high, or those of a
+   list, where the first point is or the number of the pair */
 typedef struct {
   PetscInt        n; /* threads */
   PetscInt        low[3], high[3];
   const PetscInt *list; /* or NULL */
 } KCycleCudaPart;
 
-/* The grid lines along one direction that have one colour, see lines.h; line by line, rows behind each other */
+/* The grid lines along one direction that have one colour, see lines.h; line by line, rows after each other */
 typedef struct {
   PetscInt             d, n;                /* their direction, and points of a line */
-  PetscInt             step[3];             /* of places: along a line, from line to line of a row, from row to row */
+  PetscInt             step[3];             /* along a line, from line to line of a row, from row to row */
   PetscInt             nlines;              /* of the colour */
   PetscInt             count[2], parity[2]; /* of its lines in even and in odd rows */
-  PetscInt             nblocks;             /* of a row and a parity that have sets of their own */
+  PetscInt             nblocks;             /* of a row and a parity that have their own sets */
   PetscInt             turned, cut;
   KCScalar             weight;
   const PetscInt      *set;
   const KCycleLineSet *sets;
   const KCScalar      *factors;
   KCScalar            *y;      /* T^-1 of residuals: first points of all lines, second ones... */
-  KCScalar            *beyond; /* what comes before all lines, then what comes behind them */
+  KCScalar            *beyond; /* what comes before all lines, then what comes after them */
 } KCycleCudaLines;
 
 /* Of the lines of the colour in a row */
@@ -112,7 +112,7 @@ KC_POINT PetscInt KCycleCudaLineParity(const KCycleCudaLines *z, PetscInt row)
   return row & 1 ? z->parity[1] : z->parity[0];
 }
 
-/* Where the first point of line l of the colour stands, its row, and its number among the lines of the colour there */
+/* Where the first point of line l of the colour is, its row, and its number among the lines of the colour there */
 KC_POINT PetscInt KCycleCudaLineAt(const KCycleCudaLines *z, PetscInt l, PetscInt *row, PetscInt *number)
 {
   const PetscInt both = z->count[0] + z->count[1], pair = l / both, rest = l - pair * both;
@@ -123,7 +123,7 @@ KC_POINT PetscInt KCycleCudaLineAt(const KCycleCudaLines *z, PetscInt l, PetscIn
   return (KCycleCudaLineParity(z, *row) + 2 * *number) * z->step[1] + *row * z->step[2];
 }
 
-/* Line and place of a thread's point: neighbours in x are those of neighbouring threads */
+/* Line and index of a thread's point: neighbours in x are those of neighbouring threads */
 KC_POINT void KCycleCudaLinePoint(const KCycleCudaLines *z, PetscInt thread, PetscInt *l, PetscInt *i)
 {
   const PetscInt length = z->d == 0 ? z->n : z->nlines, a = thread / length, b = thread - a * length;
@@ -132,14 +132,14 @@ KC_POINT void KCycleCudaLinePoint(const KCycleCudaLines *z, PetscInt thread, Pet
   *i = z->d == 0 ? b : a;
 }
 
-/* The factors of a line. Returns its place in them */
+/* The factors of a line. Returns its index in them */
 KC_POINT PetscInt KCycleCudaLineFactors(const KCycleCudaLines *z, PetscInt row, PetscInt number, KCycleFactors *f)
 {
-  const PetscInt place = 2 * row + KCycleCudaLineParity(z, row);
-  const PetscInt set   = z->set[z->d == 0 ? place * z->nblocks + number / KC_SYSTEMS : place];
+  const PetscInt index = 2 * row + KCycleCudaLineParity(z, row);
+  const PetscInt set   = z->set[z->d == 0 ? index * z->nblocks + number / KC_SYSTEMS : index];
 
   KCycleLineSetFactors(&z->sets[set], z->factors, z->n, z->cut, f);
-  return KCycleFactorsPlace(f, z->d == 0 ? number % KC_SYSTEMS : number);
+  return KCycleFactorsIndex(f, z->d == 0 ? number % KC_SYSTEMS : number);
 }
 
 /* Planes across one direction: first points, steps and numbers in each direction. Divisors: points of a line of those,
@@ -190,7 +190,7 @@ typedef struct {
   PetscInt                     n;
   const PetscInt              *step; /* which instructions are done, one after the other */
   const KCycleCudaInstruction *instruction;
-  /* or NULL; two numbers for each instruction, with a bit for each of its words that is the place of a vector */
+  /* or NULL; two numbers for each instruction, with a bit for each of its words that is an address in a vector */
   const unsigned long long    *vectors;
 } KCycleCudaSteps;
 
@@ -220,7 +220,7 @@ typedef struct {
 /* The most half sweeps of one launch */
 #define KC_CUDA_TILE 4
 
-/* Half sweeps of red-black relaxation in one launch, and what comes before and behind them. Not where a grid wraps
+/* Half sweeps of red-black relaxation in one launch, and what comes before and after them. Not where a grid wraps
    around, or other processes have parts of it */
 typedef struct {
   KCycleCudaStencil  st;
@@ -242,8 +242,8 @@ typedef struct {
 } KCycleCudaTile;
 
 /* How the grid of such a launch is shared out to parts that fit into shared memory: points that a part writes; as many
-   points of a rim on each side of it, in 2D none in z; points with rims. So many points from the edge of a part it has,
-   for each number up to the rim, such lines, pairs of points of a line, and lines of a plane */
+   points of a rim on each side of it, in 2D none in z; points with rims. At each distance from the edge of a part it
+   has, for each number up to the rim, such lines, pairs of points of a line, and lines of a plane */
 typedef struct {
   PetscInt          own[3], rim, n[3], parts[3];
   PetscInt          bytes;
@@ -272,7 +272,7 @@ PETSC_INTERN cudaError_t KCycleCudaRelaxColourPart(cudaStream_t, const KCycleCud
 PETSC_INTERN cudaError_t KCycleCudaLineResidual(cudaStream_t, const KCycleCudaStencil *, const KCycleCudaLines *,
                                                 const KCScalar *b, const KCScalar *x);
 
-/* linescuda.cu: y <- T^-1 y, or x += weight T^-1 y unless that is NULL; what comes before and behind lines, from the
+/* linescuda.cu: y <- T^-1 y, or x += weight T^-1 y unless that is NULL; what comes before and after lines, from the
    ends of all parts; x += weight y, less what comes of these */
 PETSC_INTERN cudaError_t KCycleCudaLinesSolve(cudaStream_t, const KCycleCudaLines *, KCScalar *x);
 PETSC_INTERN cudaError_t KCycleCudaLinesBeyond(cudaStream_t, const KCycleCudaLines *, PetscInt size,
@@ -297,11 +297,11 @@ PETSC_INTERN cudaError_t KCycleCudaClusterAdd(cudaStream_t, const KCycleCudaClus
 PETSC_INTERN cudaError_t KCycleCudaTilePrepare(KCycleCudaTile *, PetscInt *most, PetscInt *blocks);
 PETSC_INTERN cudaError_t KCycleCudaTileSweeps(cudaStream_t, const KCycleCudaTile *);
 
-/* parttilecuda.cu: the same without a march; prepared behind the other ones */
+/* parttilecuda.cu: the same without a march; prepared after the other ones */
 PETSC_INTERN cudaError_t KCycleCudaPartPrepare(const KCycleCudaTile *);
 PETSC_INTERN cudaError_t KCycleCudaPartSweeps(cudaStream_t, const KCycleCudaTile *, const KCycleCudaShares *);
 
-/* rowscuda.cu: blocks of all coefficients, one line behind the other; how many strays are not zero, in the first one of
+/* rowscuda.cu: blocks of all coefficients, one line after the other; how many strays are not zero, in the first one of
    KC_CUDA_PARTS + 1 numbers */
 PETSC_INTERN cudaError_t KCycleCudaTakeRows(cudaStream_t, const KCycleCudaRows *, const KCycleCudaBox *, KCScalar *own);
 PETSC_INTERN cudaError_t KCycleCudaCountStrays(cudaStream_t, const KCycleCudaRows *, PetscReal *scratch);
@@ -321,12 +321,14 @@ PETSC_INTERN cudaError_t KCycleCudaGather(cudaStream_t, PetscInt n, const PetscI
                                           const KCScalar *x, const PetscInt *to, KCScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaSumSquares(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal *scratch);
 PETSC_INTERN cudaError_t KCycleCudaLargest(cudaStream_t, PetscInt n, const PetscScalar *x, PetscReal *scratch);
-PETSC_INTERN cudaError_t KCycleCudaTake(cudaStream_t, PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y);
-PETSC_INTERN cudaError_t KCycleCudaGive(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y);
+PETSC_INTERN cudaError_t KCycleCudaConvertIn(cudaStream_t, PetscInt n, const PetscScalar *x, PetscReal divisor,
+                                             KCScalar *y);
+PETSC_INTERN cudaError_t KCycleCudaConvertOut(cudaStream_t, PetscInt n, const KCScalar *x, PetscReal factor,
+                                              PetscScalar *y);
 PETSC_INTERN cudaError_t KCycleCudaFill(cudaStream_t, PetscInt n, PetscScalar value, PetscScalar *y);
 
-/* Inverses of systems that know nothing of each other, `count` of them, of the same size, one behind the other. Column
-   j of all inverses comes behind column j - 1 of them all */
+/* Inverses of systems without couplings to each other, `count` of them, of the same size, one after the other. Column
+   j of all inverses comes after column j - 1 of them all */
 typedef struct {
   PetscInt           n; /* unknowns, of all systems */
   PetscInt           count;
@@ -344,7 +346,7 @@ PETSC_INTERN KCycleCudaProgram *KCycleCudaWriting;
 typedef int (*KCycleCudaCompare)(const void *work, const void *other);
 PETSC_INTERN void        KCycleCudaWrite(KCycleCudaKind, PetscInt n, const void *work, size_t bytes, KCycleCudaCompare);
 /* a program, on the device, by one block; its columns, by many, and so many processors work at a time. The words of an
-   instruction that are places of vectors, or NULL; returns their number */
+   instruction that are addresses in vectors, or NULL; returns their number */
 PETSC_INTERN cudaError_t KCycleCudaPerform(cudaStream_t, const KCycleCudaSteps *);
 PETSC_INTERN cudaError_t KCycleCudaMakeColumns(cudaStream_t, const KCycleCudaSteps *, const KCycleCudaColumns *);
 PETSC_INTERN cudaError_t KCycleCudaProcessors(int *processors);

@@ -20,7 +20,7 @@
     if (PetscUnlikely(ierr_)) return ierr_; \
   } while (0)
 
-/* So many times of visits of a level are kept, the last ones */
+/* Times of visits of a level that are kept, the last ones */
 #define KCYCLE_TIMES 64
 
 /* A clock of a level: a visit is timed without those of coarser levels in it. Index: 1 for visits that go on from an
@@ -95,7 +95,7 @@ static inline PetscErrorCode KCycleProfileEnd(KCycleProfile *profile, const KCyc
   return PETSC_SUCCESS;
 }
 
-/* A level; level 0 is the coarsest. Smoothers, sweeps and orders: before the coarser levels, and behind them */
+/* A level; level 0 is the coarsest. Smoothers, sweeps and orders: before the coarser levels, and after them */
 typedef struct {
   const KCycleStencilDouble  *st;
   const KCycleTransferDouble *tr; /* from the next coarser level; NULL on the coarsest */
@@ -134,12 +134,12 @@ typedef struct {
   PetscErrorCode (*coarsest)(void *ctx, const KCycleVisit *, const PetscScalar *b, PetscScalar *x);
   PetscBool continues; /* it starts from the iterate, so that a second call improves it */
   PetscBool replays;   /* cycles may be recorded and replayed, where kernels do so */
-  /* of full multigrid, when the cycle on a level is done (stage 0), and behind two more, which are done to see how much
+  /* of full multigrid, when the cycle on a level is done (stage 0), and after two more, which are done to see how much
      they change (1 and 2); then x of before is given back (3). x: in PETSc's numbers, one of the arrays `watched`;
      NULL: none */
   PetscErrorCode (*monitor)(void *ctx, PetscInt l, int stage, PetscScalar *x);
   PetscScalar *watched;
-  /* behind the first sweeps on the finest level, or NULL: is that enough? sum: of the squares of the residual's owned
+  /* after the first sweeps on the finest level, or NULL: is that enough? sum: of the squares of the residual's owned
      points */
   PetscErrorCode (*test)(void *ctx, PetscReal sum, PetscBool *stop);
 } KCycleRun;
@@ -161,12 +161,12 @@ typedef struct {
   PetscInt  unknowns; /* that it has */
   PetscInt  refused;  /* visits of it that are too long for one kernel */
   PetscBool products; /* visits are products with matrices from the second cycle on, */
-  PetscInt  matrices; /* of which so many have been made */
+  PetscInt  matrices; /* that have been made of them */
 } KCycleSharing;
 
 typedef struct {
   const char *name;
-  PetscBool   borrows; /* arrays of KCycleLevelParts are used, and x of the run may be no zero */
+  PetscBool   inplace; /* uses arrays of KCycleLevelParts, and x of the run may be no zero */
   PetscErrorCode (*create)(MPI_Comm, KCycleMemorySpace, PetscInt nlevels, const KCycleLevelParts[], PetscReal scale,
                            KCycleLevels **);
   PetscErrorCode (*run)(KCycleLevels *, const KCycleRun *, const PetscScalar *b, PetscScalar *x);

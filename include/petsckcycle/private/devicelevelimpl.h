@@ -47,7 +47,7 @@ typedef struct {
   PetscSF   sf;                        /* between these; NULL: no process reads from another */
 } KCycleDeviceExchange;
 
-/* The points of a process, or the pairs of points beside each other in x: those that read no halo of others, and the
+/* The points of a process, or the pairs of points side by side in x: those that read no halo of others, and the
    rest */
 typedef struct {
   KCycleCudaPart inner, rim;
@@ -83,7 +83,7 @@ typedef struct {
 /* A kind of launch of tiles */
 typedef struct {
   PetscInt  nhalf;
-  PetscBool zeros, restricts; /* from zeros; residual and restriction are behind the half sweeps */
+  PetscBool zeros, restricts; /* from zeros; residual and restriction are after the half sweeps */
 } KCycleTileKind;
 
 /* What sweeps work with: an operator, and as many vectors as the smoother needs */
@@ -173,7 +173,7 @@ PETSC_INTERN PetscErrorCode KCycleDevicePlanesCreate(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleDevicePlanesRelax(void *work, const KCycleSmoother *, int which, int parity,
                                                     PetscBool zero, const KCScalar *b, KCScalar *x);
 
-/* Vectors that sweeps need besides */
+/* Vectors that sweeps need in addition */
 static inline int KCycleDeviceSmootherWork(const KCycleSmoother *s)
 {
   const KCycleSweepsKind kind = s->kind == KCYCLE_SWEEPS_CLUSTERS ? s->inner->kind : s->kind;

@@ -1,5 +1,5 @@
 /*
-  What KSPDPCG asks of PCDEFLSUB beside its public functions.
+  What KSPDPCG asks of PCDEFLSUB apart from its public functions.
 */
 #pragma once
 

@@ -3,18 +3,16 @@
 */
 #pragma once
 
+#include <petsckcycle/private/aijimpl.h>
 #include <petsckcycle/private/boximpl.h>
 
-/* Indices of the entries of AIJ: columns among the owned rows, and the others */
+/* Indices of the entries of AIJ */
 typedef struct {
-  Mat                A, diagonal, off;
-  MPI_Comm           comm;
-  PetscMPIInt        rank, size; /* processes */
-  PetscInt           n, start, N;
-  const PetscInt    *i, *j, *oi, *oj;
-  const PetscInt    *columns; /* global numbers of the others */
-  PetscInt           ncolumns;
-  const PetscScalar *a, *oa; /* values: a stored zero couples nothing */
+  Mat         A;
+  MPI_Comm    comm;
+  PetscMPIInt rank, size; /* processes */
+  PetscInt    n, start, N;
+  KCycleAIJ   aij; /* with values: a stored zero couples nothing */
 } KCycleIndices;
 
 /*
@@ -34,7 +32,6 @@ typedef struct {
 
 /* numbering.c */
 PETSC_INTERN PetscErrorCode KCycleIndicesGet(Mat, KCycleIndices *);
-PETSC_INTERN PetscErrorCode KCycleIndicesRestore(KCycleIndices *);
 PETSC_INTERN PetscErrorCode KCycleNumberingLines(const KCycleIndices *, PetscInt, const PetscInt[], KCycleNumbering **);
 PETSC_INTERN PetscErrorCode KCycleNumberingBoxes(const KCycleIndices *, PetscInt, const PetscInt[], PetscInt *const[],
                                                  KCycleNumbering **);

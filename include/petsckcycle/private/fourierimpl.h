@@ -31,7 +31,7 @@ typedef struct {
   PetscReal         keep[KCYCLE_FOURIER_TERMS], weight[KCYCLE_FOURIER_TERMS]; /* weight[0] of the others, too */
   int               nlines, along[3];                                         /* directions of lines, in their order */
   int               linecolours;                                              /* of lines in 3D: two, or four */
-  /* before the coarser levels, and behind them: sweeps; is each one forward and backward, is it backward? */
+  /* before the coarser levels, and after them: sweeps; is each one forward and backward, is it backward? */
   int               nu[2];
   PetscBool         both[2], back[2];
 } KCycleFourierLevel;

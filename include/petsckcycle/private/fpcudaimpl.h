@@ -2,7 +2,7 @@
   PCFASTPOISSON on a device: what its kernels work on, and the functions that launch them; see cudaimpl.h.
 
   Lines go through a buffer. Their numbers follow each other there, where they do in the array, or those of all lines
-  with the same place do, so that threads beside each other read and write places beside each other:
+  with the same index do, so that neighbouring threads read and write neighbouring numbers:
 
       width 0      line 0 | line 1 | ...
       width w      first numbers of w lines | second ones | ...
@@ -17,7 +17,7 @@ typedef struct {
   PetscInt          n;         /* points of a line */
   PetscInt          first;     /* of these lines, and */
   PetscInt          count;     /* how many there are */
-  PetscInt          stride[3]; /* of places in the array: along a line, from line to line of a row, from row to row */
+  PetscInt          stride[3]; /* in the array: along a line, from line to line of a row, from row to row */
   KCycleCudaDivisor row;       /* lines of a row */
   PetscInt          width;     /* of the buffer */
 } KCycleCudaFPLines;
@@ -62,12 +62,12 @@ typedef struct {
 } KCycleCudaFPFace;
 
 #if !defined(KCYCLE_SINGLE)
-/* fastpoissoncuda.cu: numbers that a transform of so many points needs, that are complex, or that threads of a line
+/* fastpoissoncuda.cu: numbers that a transform of n points needs, that are complex, or that threads of a line
    write before it */
 PETSC_INTERN PetscInt KCycleCudaFPLength(KCycleFPTransform, PetscInt n);
 PETSC_INTERN PetscInt KCycleCudaFPFromComplex(KCycleFPTransform);
 
-/* before a transform, from an array to a buffer; and behind it, from a buffer to an array */
+/* before a transform, from an array to a buffer; and after it, from a buffer to an array */
 PETSC_INTERN cudaError_t KCycleCudaFPBefore(cudaStream_t, const KCycleCudaFPMove *);
 PETSC_INTERN cudaError_t KCycleCudaFPBehind(cudaStream_t, const KCycleCudaFPMove *);
 PETSC_INTERN cudaError_t KCycleCudaFPSolve(cudaStream_t, const KCycleCudaFPSystems *);

@@ -19,7 +19,7 @@
 
     fine      o x o x o x o           o coincides, x lies between
     coarse    0   1   2   3
-    weights   same[I]: I -> 2 I + origin;  left[I], right[I]: I, I + 1 -> the point behind 2 I + origin
+    weights   same[I]: I -> 2 I + origin;  left[I], right[I]: I, I + 1 -> the point after 2 I + origin
 */
 #pragma once
 
@@ -30,8 +30,8 @@
 #define KC_MAX_LINES  9
 #define KC_MAX_COEFFS 27
 
-/* A grid, and the part of it that a process owns: lines in x. What kernels need besides, halos, is there where a grid
-   was asked for KCYCLE_BOX_KERNELS; processes may own no points of other grids */
+/* A grid, and the part of it that a process owns: lines in x. What kernels need in addition, halos, is there where a
+   grid was asked for KCYCLE_BOX_KERNELS; processes may own no points of other grids */
 typedef struct {
   PetscInt                dim, dof; /* dof: unknowns at a point */
   PetscInt                size[3];  /* points of the grid; 1 in directions beyond dim */
@@ -88,7 +88,7 @@ static inline PetscBool KCycleBoxTalks(const KCycleBox *box)
   return PETSC_FALSE;
 }
 
-/* Are halos of several processes, which have so many points in the mean, to be sent while inner points are computed? */
+/* Are halos of several processes, with `above` points or more in the mean, to be sent while inner ones are computed? */
 static inline PetscBool KCycleBoxOverlaps(const KCycleBox *box, PetscInt above)
 {
   const PetscInt processes = box->nproc[0] * box->nproc[1] * box->nproc[2];
@@ -132,7 +132,7 @@ static inline int KCycleShapeKind(const KCycleShape *shape)
   return shape->box | shape->flat;
 }
 
-/* Where a coefficient leads: its place in KCycleShape.find */
+/* Where a coefficient leads: its index in KCycleShape.find */
 static inline int KCycleShapeOffset(const KCycleShape *shape, int o)
 {
   return shape->dx[o] + 1 + 3 * (shape->dy[shape->line[o]] + 1) + 9 * (shape->dz[shape->line[o]] + 1);
@@ -161,8 +161,8 @@ typedef enum {
 } KCyclePrecision;
 
 /*
-  The data of the kernels, without a PETSc object: Pool, arrays behind each other in one allocation, which others know
-  by number or by place; Class, coefficients that several lines share; Stencil, the coefficients on the lines that a
+  The data of the kernels, without a PETSc object: Pool, arrays after each other in one allocation, which others refer
+  to by number or by offset; Class, coefficients that several lines share; Stencil, the coefficients on the lines that a
   process owns; Transfer, the weights between two grids.
 */
 #define KCYCLE_DATA(Number, Pool, Class, Stencil, Transfer)                                                          \
@@ -189,7 +189,7 @@ typedef enum {
     PetscInt   *set;    /* of each owned line: the class whose set of coefficients it shares, or -1: a block */      \
     Pool        own;    /* blocks, see KCycleBlockLength() */                                                        \
     PetscInt64 *block;  /* of each extended line: where its block begins, or -1 */                                   \
-    PetscBool   half;   /* blocks hold the diagonal and what is behind it; the others are those of neighbours */     \
+    PetscBool   half;   /* blocks hold the diagonal and what is after it; the others are those of neighbours */      \
     Number     *zeros;  /* a line of zeros */                                                                        \
     Number     *halo;   /* for the exchange of vectors */                                                            \
   } Stencil;                                                                                                         \
@@ -259,13 +259,13 @@ static inline PetscInt KCycleBlockLength(const KCycleBox *box, const KCycleShape
 }
 
 /* Numbers that a class has: its coefficients, then those of the points at its ends, at most 8. There are at least 8
-   of box stencils: whole vectors may read so many places behind the coefficients of a line */
+   of box stencils: whole vectors may read as many numbers after the coefficients of a line */
 static inline PetscInt KCycleClassLength(const KCycleBox *box, const KCycleShape *shape)
 {
   return shape->ncoeffs * (box->n[0] + (box->n[0] < 8 ? box->n[0] : 8));
 }
 
-/* Coefficient o of point i at o * n + i; behind them all of the points before KCycleClass.a, point by point, then of
+/* Coefficient o of point i at o * n + i; after them all of the points before KCycleClass.a, point by point, then of
    those from b on */
 static inline KCScalar *KCycleClassCoefficients(const KCycleStencil *st, PetscInt c)
 {
@@ -305,7 +305,7 @@ static inline KCScalar *KCycleBlock(const KCycleStencil *st, PetscInt e)
   return st->block[e] < 0 ? NULL : st->own.v + st->block[e];
 }
 
-/* Asks for n places that are read soon: the processor by itself does not see far enough ahead */
+/* Asks for n numbers that are read soon: the processor by itself does not see far enough ahead */
 KC_POINT void KCycleFetch(PetscInt n, const KCScalar *places)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
@@ -352,14 +352,14 @@ typedef struct {
   KCScalar keep, weight;
 } KCycleTerm;
 
-/* Lines of a plane behind each other that share a class of coefficients which are the same but at their ends. The next
-   line is `pitch` places further on in x, before and y, and before and behind each line of x there is a zero */
+/* Lines of a plane after each other that share a class of coefficients which are the same but at their ends. The next
+   line is `pitch` numbers further on in x, before and y, and before and after each line of x there is a zero */
 typedef struct {
   PetscInt           nlines, n, pitch, width; /* n: points of a line; width: from line to line of b */
-  const KCScalar    *x[3];                    /* of the planes before, here and behind */
+  const KCScalar    *x[3];                    /* of the planes before, here and after */
   const KCScalar    *before;                  /* what x was before the last step, if a step needs it */
   const KCScalar    *b;
-  const KCScalar    *ahead[2]; /* nahead places of lines as b that are read or written soon, or NULL */
+  const KCScalar    *ahead[2]; /* nahead numbers of lines as b that are read or written soon, or NULL */
   PetscInt           nahead;
   KCScalar          *y;
   PetscInt           out;  /* from line to line of y */
@@ -424,7 +424,7 @@ KC_POINT PetscInt KCycleFloorHalf(PetscInt i)
   return i >= 0 ? i / 2 : -((1 - i) / 2);
 }
 
-/* The first coarse place that fine place i touches in a direction, and how many there are */
+/* The first coarse point that fine point i touches in a direction, and how many there are */
 KC_POINT PetscInt KCycleTouched(PetscInt factor, PetscInt shift, PetscInt i, PetscInt *count)
 {
   const PetscInt away = i - shift, low = factor == 1 ? away : KCycleFloorHalf(away);
@@ -462,7 +462,7 @@ static inline const KCScalar *KCycleWeightsRight(const KCScalar *w, PetscInt n)
   return w + 2 * n + 4;
 }
 
-/* A fine point, in one direction: so many coarse points from the first one on, with these weights */
+/* A fine point, in one direction: `count` coarse points from the first one on, with these weights */
 typedef struct {
   PetscInt  first;
   int       count;
@@ -472,13 +472,13 @@ typedef struct {
 /*
   Cubic interpolation between two grids, direction by direction, from the coarse points around those that a process owns
   of the fine grid: m of them in each direction. Between coarse points the weights are those of the polynomial through
-  the four nearest ones; beyond the last one through three. They follow from places alone, not from the operator, nor
+  the four nearest ones; beyond the last one through three. They follow from points alone, not from the operator, nor
   from boundary conditions.
 */
 typedef struct {
   PetscInt          n[3], m[3];
   PetscInt          factor, shift; /* in x: of the coarsening; fine point of coarse point 0 */
-  PetscInt          low, high;     /* in x: behind coarse points low to high - 1 weights are -1, 9, 9, -1 over 16 */
+  PetscInt          low, high;     /* in x: after coarse points low to high - 1 weights are -1, 9, 9, -1 over 16 */
   KCycleCubicPoint *point[3];      /* of each fine point in each direction */
 } KCycleCubic;
 
@@ -490,6 +490,4 @@ typedef struct {
 } KCycleStart;
 
 /* cubic.c. work: m[0] numbers */
-PETSC_INTERN void KCycleCubicLine(const KCycleCubic *, const KCScalar *e, PetscInt j, PetscInt k, KCScalar *work,
-                                  KCScalar *x);
 PETSC_INTERN void KCycleStartLine(const KCycleStart *, PetscInt j, PetscInt k, KCScalar *work, KCScalar *x);

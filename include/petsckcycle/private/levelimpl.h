@@ -27,10 +27,9 @@ typedef struct {
 } KCycleStarter;
 
 #if !defined(KCYCLE_SINGLE)
-PETSC_INTERN PetscErrorCode KCycleStarterCreate(MPI_Comm, const KCycleTransfer *, const PetscBool dead[3][2],
+PETSC_INTERN PetscErrorCode KCycleStarterCreate(MPI_Comm, const KCycleTransfer *, const PetscBool dirichlet[3][2],
                                                 KCycleStarter **);
 PETSC_INTERN PetscErrorCode KCycleStarterDestroy(KCycleStarter **);
 #endif
-PETSC_INTERN PetscErrorCode KCycleStarterFetch(const KCycleStarter *, const KCScalar *coarse, const KCScalar **e);
 PETSC_INTERN PetscErrorCode KCycleStarterInterpolate(const KCycleStarter *, const KCycleBox *fine,
                                                      const KCScalar *coarse, KCScalar *x);

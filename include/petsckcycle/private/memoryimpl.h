@@ -1,6 +1,6 @@
 /*
   The memory spaces of levels, and the kernels that work on them there. The cycle calls kernels through the table of its
-  memory space alone: a new one is a table in a file of its own and a line in host.c.
+  memory space alone: a new one is a table in its own file and a line in host.c.
 
   There is one source, compiled for each precision, so that there is a table for each precision and memory space.
 */
@@ -45,8 +45,8 @@ typedef struct {
   double     since, flops_since, bytes_since; /* of the row that is going on */
 } KCycleProfile;
 
-/* The inverse of an operator whose unknowns fall into `count` systems of the same size that know nothing of each other,
-   one behind the other. column: of all systems, one behind the other */
+/* The inverse of an operator whose unknowns fall into `count` systems of the same size without couplings to each other,
+   one after the other. column: of all systems, one after the other */
 typedef struct {
   PetscInt     count;
   PetscScalar *column;
@@ -76,7 +76,7 @@ typedef struct {
   PetscBool             holds; /* b is that of the visit that is going on */
 } KCycleGhosted;
 
-/* A level. Smoothers: before the coarser levels, and behind them */
+/* A level. Smoothers: before the coarser levels, and after them */
 typedef struct {
   const KCycleStencil  *st;
   const KCycleTransfer *tr; /* from the next coarser level; NULL on the coarsest */
@@ -89,12 +89,6 @@ typedef struct {
   KCycleGhosted        *ghosted;  /* or NULL */
   KCycleVectors        *vectors;  /* of the finest level in single precision: what passes convert; or NULL */
 } KCycleLevelData;
-
-/* Do sweeps with one of the smoothers, residual and restriction run in one pass, and interpolation and sweeps? */
-static inline PetscBool KCycleLevelIsFused(const KCycleLevelData *level, int which)
-{
-  return (PetscBool)(level->ghosted || KCycleSmootherIsFused(level->smoother[which]));
-}
 
 /* ghosts.c */
 PETSC_INTERN PetscErrorCode KCycleGhostedCreate(const KCycleGhosts *, KCycleSmoother *const[], PetscReal divisor,

@@ -1,6 +1,6 @@
 /*
   The time of a cycle: T = alpha launches + beta operations + gamma messages, section 3 of Avnat and Yavneh, On the
-  Recursive Structure of Multigrid Cycles, with messages between processes beside. No object of PETSc is known here.
+  Recursive Structure of Multigrid Cycles, with messages between processes added. No object of PETSc is known here.
 
   The sums go over visits of levels. How many these are follows from kappa; what one of them takes was timed.
 */
@@ -21,7 +21,7 @@ typedef struct {
 typedef struct {
   PetscInt          nlevels, processes;
   KCycleModelLevel *level;              /* finest first, those on fewer processes included */
-  PetscReal         outside;            /* seconds of an application beside the visits of its levels */
+  PetscReal         outside;            /* seconds of an application without the visits of its levels */
   PetscReal         alpha, beta, gamma; /* seconds of a launch, of an operation, of a round of messages */
 } KCycleModel;
 

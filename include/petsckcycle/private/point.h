@@ -52,7 +52,7 @@ typedef PetscScalar KCScalar;
 
 /* For the functions with the hot loops: the compiler makes a version for each kind of vector unit, and the machine
    that loads the library chooses. Each has fused products and sums for vectors of all lengths, or for none: what a
-   point becomes does not depend on its place. With sanitizers there is one version, and where KCYCLE_ONE_VERSION asks
+   point becomes does not depend on where it is. With sanitizers there is one version, and where KCYCLE_ONE_VERSION asks
    for it: more take minutes to compile */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && \
     !defined(PETSC_USE_COMPLEX) && !defined(__SANITIZE_ADDRESS__) && !defined(KCYCLE_ONE_VERSION)
@@ -223,7 +223,7 @@ KC_POINT KCScalar KCyclePointInverse(KCScalar d)
 }
 
 /* Rows of T = L D U: of y = L^-1 t, from row i - 1 of y; of (D U)^-1 y, from row i + 1 of it; and less what comes
-   before a part of a line and behind it, see lineends.c */
+   before a part of a line and after it, see lineends.c */
 KC_POINT KCScalar KCyclePointForward(KCScalar t, KCScalar lower, KCScalar last)
 {
   return t - lower * last;

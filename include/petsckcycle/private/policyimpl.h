@@ -71,13 +71,13 @@
       "with convection, if the first coarser grid has at most a quarter of the points: coarse grids carry errors "     \
       "along the wind at half of their size",                                                                          \
       "-pc_kcycle_kappa", "wind")                                                                                      \
-  INT(KCYCLE_COARSEST, 3, "the coarsest grid has at most so many points in each direction, if it can be had",          \
-      "-pc_mg_levels", "policy")                                                                                       \
+  INT(KCYCLE_COARSEST, 3, "points of the coarsest grid in each direction, at most, if it can be had", "-pc_mg_levels", \
+      "policy")                                                                                                        \
   INT(KCYCLE_COARSEST_ROWS, 500,                                                                                       \
       "levels of ordinary matrices: a direct solver is faster than further levels, and sees coefficients better",      \
       "-pc_mg_levels", "policy")                                                                                       \
   INT(KCYCLE_FEW_POINTS, 5,                                                                                            \
-      "levels of the DM: a grid of so many points in its longest direction is small enough for a direct solver",       \
+      "levels of the DM: points in the longest direction of a grid that is small enough for a direct solver",          \
       "-pc_mg_levels", "policy")                                                                                       \
   REAL(KCYCLE_CLOSED, 0.1,                                                                                             \
        "a boundary is closed if the row sum in excess of that of the next point is less than this part of the "        \
@@ -104,9 +104,9 @@
   INT(KCYCLE_SWEEPS_LINES, 1, "of lines, each of which costs as much as several of points", "-mg_levels_ksp_max_it",   \
       "policy")                                                                                                        \
   INT(KCYCLE_SWEEPS_LINES_COARSE, 2, "of lines on coarse levels with kappa = 1", "-mg_levels_ksp_max_it", "policy")    \
-  INT(KCYCLE_FEWER_LINES, 16,                                                                                          \
-      "lines are relaxed so often on levels with so many times fewer points than the finest one: there they cost "     \
-      "little",                                                                                                        \
+  INT(KCYCLE_COARSE_LINES, 16,                                                                                         \
+      "ratio of the points of the finest level to those of a level from which on lines are relaxed so often: there "   \
+      "they cost little",                                                                                              \
       "-mg_levels_ksp_max_it", "policy")                                                                               \
   REAL(KCYCLE_ROOF_BANDWIDTH, 1e10, "bytes a second of memory, by which sweeps are chosen where no file has them",     \
        "-pc_kcycle_roofline", "predict")                                                                               \
@@ -116,19 +116,19 @@
        "predict")                                                                                                      \
   REAL(KCYCLE_ROOF_LINES, 5e9, "and of sweeps of lines", "-pc_kcycle_roofline", "predict")                             \
   REAL(KCYCLE_ROOF_VISIT, 2e-7, "seconds of a visit of a tiny level", "-pc_kcycle_roofline", "predict")                \
-  INT(KCYCLE_MAX_REPLICATED, 1000, "every process factors a coarsest problem of so many rows for itself",              \
+  INT(KCYCLE_MAX_REPLICATED, 1000, "rows of a coarsest problem, at most, that every process factors for itself",       \
       "-mg_coarse_pc_type", "processes")                                                                               \
   INT(KCYCLE_PROC_EQ_LIMIT, 1000,                                                                                      \
-      "where processes have fewer points of a level in the mean, fewer of them go on: messages take longer then than " \
+      "a level is agglomerated where processes have fewer points of it in the mean: messages take longer then than "   \
       "points",                                                                                                        \
       "-pc_kcycle_process_eq_limit", "agglomeration")                                                                  \
-  INT(KCYCLE_GATHERED, 4000, "each process that goes on has so many points, if it can be had",                         \
+  INT(KCYCLE_GATHERED, 4000, "points of an agglomerated level that each process has, if it can be had",                \
       "-mg_gather_pc_telescope_reduction_factor", "agglomeration")                                                     \
-  INT(KCYCLE_CALIBRATE, 4, "so many double F-cycles are timed: the median of fewer is worth nothing",                  \
+  INT(KCYCLE_CALIBRATE, 4, "double F-cycles that are timed: the median of fewer is worth nothing",                     \
       "-pc_kcycle_calibrate", "model")                                                                                 \
   REAL(KCYCLE_CALIBRATE_SECONDS, 0.02, "and more where they are short, as clocks and other programs disturb these",    \
        "-pc_kcycle_calibrate", "model")                                                                                \
-  INT(KCYCLE_AUTO_STEPS, 8, "so many steps of Arnoldi's method for a kappa find its slowest error well enough",        \
+  INT(KCYCLE_AUTO_STEPS, 8, "steps of Arnoldi's method for a kappa, which find its slowest error well enough",         \
       "-pc_kcycle_kappa", "autokappa")                                                                                 \
   INT(KCYCLE_AUTO_SMOOTH, 12, "V-cycles that smooth the start of these, as noise has little of slow errors",           \
       "-pc_kcycle_kappa", "autokappa")                                                                                 \
@@ -159,7 +159,8 @@
       "less is left of it already than decides",                                                                       \
       "-pc_kcycle_fallback", "fallback")                                                                               \
   INT(KCYCLE_FALLBACK_AHEAD, 6,                                                                                        \
-      "what so many would leave, if they went on as the last one, decides: how many errors are slow, and how slow",    \
+      "what this number of them would leave, if they went on as the last one, decides: how many errors are slow, and " \
+      "how slow",                                                                                                      \
       "-pc_kcycle_fallback", "fallback")                                                                               \
   REAL(KCYCLE_FALLBACK_LATER, 0.8, "of what the first one leaves each of the others leaves this part, or less",        \
        "-pc_kcycle_fallback", "fallback")                                                                              \
@@ -169,25 +170,26 @@
        "-pc_kcycle_fallback", "fallback")                                                                              \
   REAL(KCYCLE_FALLBACK_GROWN, 1.5, "that is measured again where iterations have grown by this factor",                \
        "-pc_kcycle_fallback", "fallback")                                                                              \
-  INT(KCYCLE_FALLBACK_FEW, 5, "and from so many on: measuring costs three of them", "-pc_kcycle_fallback", "fallback") \
+  INT(KCYCLE_FALLBACK_FEW, 5, "and from this number of iterations on: measuring costs three of them",                  \
+      "-pc_kcycle_fallback", "fallback")                                                                               \
   REAL(KCYCLE_SUSPICIOUS, 100,                                                                                         \
        "a solve has converged by its norm alone where the residual has not come down by this factor, while that norm " \
        "has, and by this factor more: good preconditioners alone explain up to 5000 between the two, but with "        \
        "residuals that come down",                                                                                     \
        "", "unknowns")                                                                                                 \
   INT(KCYCLE_INVERTED, 512,                                                                                            \
-      "on a device a coarsest problem of at most so many rows is solved by its inverse; an estimate, not measured on " \
+      "rows of a coarsest problem on a device, at most, that is solved by its inverse; an estimate, not measured on "  \
       "a GPU",                                                                                                         \
       "-mg_coarse_pc_type", "device")                                                                                  \
   INT(KCYCLE_MAX_SVD_ROWS, 1000,                                                                                       \
-      "a singular coarsest problem of PCGAMG of so many rows goes to SVD, which costs the cube: seconds",              \
+      "rows of a singular coarsest problem of PCGAMG, at most, that goes to SVD, which costs the cube: seconds",       \
       "-mg_coarse_pc_type", "singular")                                                                                \
   REAL(KCYCLE_JACOBI_PART, 2,                                                                                          \
-       "Jacobi's damping is the best one for eigenvalues down to the bound over so many times the dimension",          \
+       "Jacobi's damping is the best one for eigenvalues down to the bound over this multiple of the dimension",       \
        "-mg_levels_pc_relax_omega", "policy")                                                                          \
   REAL(KCYCLE_CHEBYSHEV_PART, 4,                                                                                       \
-       "and Chebyshev polynomials are small down to the bound over so many times the dimension", "-pc_relax_degree",   \
-       "relax")                                                                                                        \
+       "and Chebyshev polynomials are small down to the bound over this multiple of the dimension",                    \
+       "-pc_relax_degree", "relax")                                                                                    \
   REAL(KCYCLE_COLOURS_COUPLED, 1.9,                                                                                    \
        "where an odd number of points wraps around, coloured sweeps are damped so that coupled points of one colour "  \
        "converge: 2 with a margin",                                                                                    \
@@ -204,8 +206,8 @@
       "are computed: below, the kernel of the rim takes longer than they do: an estimate",                             \
       "-pc_kcycle_overlap_above", "device_overlap")                                                                    \
   INT(KCYCLE_GHOSTS, 5000,                                                                                             \
-      "a process computes as many ghost points as it owns, and so many more, rather than exchange halos for each "     \
-      "step: so many take as long as a dozen messages",                                                                \
+      "a process computes as many ghost points as it owns, and this number more, rather than exchange halos for each " \
+      "step: they take as long as a dozen messages",                                                                   \
       "-pc_kcycle_ghost_points", "ghosts")                                                                             \
   REAL(KCYCLE_CLUSTER_JUMP, 30,                                                                                        \
        "on the finest level the search for clusters starts at points whose couplings with opposite neighbours differ " \
@@ -228,16 +230,26 @@
       "of a cache that the residuals of lines in y may take which are solved together in 2D, where systems are the "   \
       "same: measured at 1024^2 and 2048^2",                                                                           \
       "", "ylines")                                                                                                    \
-  INT(KCYCLE_COLUMNS, 32, "and there are so many lines of a colour at least", "", "ylines")                            \
+  INT(KCYCLE_COLUMNS, 32, "and lines of a colour that there are at least", "", "ylines")                               \
   INT(KCYCLE_COLUMNS_AHEAD, 5, "rows of these are asked for so early", "", "ylines")                                   \
   INT(KCYCLE_ROWS_AHEAD, 2, "and points of lines in 3D whose two colours share a residual: measured at 64^3, 100^3",   \
       "", "zebra")                                                                                                     \
   INT(KCYCLE_BLOCK_AHEAD, 3, "and those of one colour", "", "zebra")                                                   \
-  INT(KCYCLE_ROWS_SHARED, 2, "so many sweeps of a pass over the same lines have room for what both colours share", "", \
+  INT(KCYCLE_ROWS_SHARED, 2, "sweeps of a pass over the same lines that have room for what both colours share", "",    \
       "zebra")                                                                                                         \
   INT(KCYCLE_BLOCK_LINES, 1024,                                                                                        \
       "lines in y or z that are solved together, at most: rows are long, so that memory is read in order", "",         \
       "zebra")                                                                                                         \
+  INT(KCYCLE_TILE_AHEAD, 256, "points of a line on its way to a tile that are asked for so early", "", "tiles")        \
+  INT(KCYCLE_MARCH_LINES, 8, "lines of a march whose residuals are computed before they are restricted", "", "relax")  \
+  INT(KCYCLE_THREAD_POINTS, 1000,                                                                                      \
+      "one thread computes as many points between two barriers, or fewer: two threads gain 15 % in a cycle with "      \
+      "planes of 33^2 points, and nothing below",                                                                      \
+      "", "threads")                                                                                                   \
+  INT(KCYCLE_CLASSES, 16,                                                                                              \
+      "lines of a stencil matrix whose coefficients are kept to be shared at once; later ones as far as others were "  \
+      "found among these",                                                                                             \
+      "", "stencil")                                                                                                   \
   INT(KCYCLE_MARCH_TERMS, 4, "terms of polynomials that go through the grid in one march, if a sweep has no more", "", \
       "relax")                                                                                                         \
   REAL(KCYCLE_DEVICE_NODE, 0.6e-6,                                                                                     \
@@ -278,10 +290,10 @@ typedef struct {
 /* What sweeps depend on */
 typedef struct {
   PetscInt  dim, ncoeffs;  /* of the level */
-  PetscInt  fewer;         /* points than on the finest grid, by this factor */
-  PetscBool several;       /* cycles come to coarser levels more than once */
+  PetscInt  ratio;         /* of points of the finest grid to those of this one */
+  PetscBool revisits;      /* cycles revisit coarser levels */
   PetscBool lines, planes; /* sweeps relax lines, planes */
-  PetscBool broken;        /* lines of the finest grid are broken by inactive points */
+  PetscBool cutlines;      /* lines of the finest grid are cut by inactive cells */
   PetscInt  asked;         /* sweeps on the finest level that were chosen otherwise; 0: none */
 } KCycleSweepFacts;
 
@@ -294,16 +306,16 @@ typedef enum {
   KCYCLE_WAS         = 1
 } KCycleWas;
 
-static inline KCycleWas KCycleWasThere(PetscBool known, PetscBool was)
+static inline KCycleWas KCycleWasKnown(PetscBool known, PetscBool was)
 {
   return !known ? KCYCLE_WAS_UNKNOWN : was ? KCYCLE_WAS : KCYCLE_WAS_NOT;
 }
 
 PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, PCKCycleGridType,
                                                  KCycleWas closed);
-PETSC_INTERN PetscBool      KCyclePolicyBroken(const KCycleScan *);
-PETSC_INTERN PetscBool      KCyclePolicyBrokenBeside(const KCycleScan *, PetscBool broken, int d);
-PETSC_INTERN void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool broken[],
+PETSC_INTERN PetscBool      KCyclePolicyCutsLines(const KCycleScan *);
+PETSC_INTERN PetscBool      KCyclePolicyCoarsensWeak(const KCycleScan *, PetscBool cutlines, int d);
+PETSC_INTERN void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool cutlines[],
                                          const char named[], const KCycleWas coarsened[], PetscInt factor[]);
 PETSC_INTERN PetscBool KCyclePolicySeeksRuns(const KCycleScan *, const PetscInt factor[]);
 PETSC_INTERN void      KCyclePolicyLines(const KCycleScan *, PetscBool convects, const PetscInt factor[],

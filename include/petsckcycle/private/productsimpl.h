@@ -1,5 +1,5 @@
 /*
-  Products of an AIJ matrix by the coefficients of a stencil, as PCKCYCLE lends them: for KSPKCG.
+  Products of an AIJ matrix by the coefficients of a stencil, which are PCKCYCLE's own: for KSPKCG.
 */
 #pragma once
 

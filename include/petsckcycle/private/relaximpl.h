@@ -28,7 +28,7 @@ typedef struct {
   PetscBool all;  /* not only those where couplings jump, */
   PetscReal jump; /* by more than this factor */
   /* The one direction that is coarsened, or -1; its points parity, parity + 2... in the grid are kept. Then only those
-     that the coarser grid does not stand for, see sift.c */
+     that the coarser grid does not represent, see sift.c */
   int       along;
   PetscInt  parity;
   PetscReal singular; /* what is rounding in sums of the matrix, relative to those of the diagonals */
@@ -49,7 +49,7 @@ typedef struct {
   char                planes[4]; /* and across which it is to relax planes; both "": points */
   PetscInt            origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
   PetscInt            factor[3]; /* by which directions are coarsened; 0: there is no coarser grid */
-  PetscInt            fewer;     /* points than on the finest grid by this factor; 0: this is not a level */
+  PetscInt            ratio;     /* of points of the finest grid to those of this one; 0: this is not a level */
 
   /* found at set-up */
   Mat              A; /* the operator as a MATSTENCIL */
@@ -70,7 +70,7 @@ PETSC_INTERN PC_Relax      *KCycleRelaxOf(PC);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_Relax(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);
-PETSC_INTERN PetscErrorCode PCRelaxSetCoarsened(PC, const PetscInt factor[], const PetscInt origin[], PetscInt fewer);
+PETSC_INTERN PetscErrorCode PCRelaxSetCoarsened(PC, const PetscInt factor[], const PetscInt origin[], PetscInt ratio);
 PETSC_INTERN PetscErrorCode PCRelaxSetLines(PC, const char lines[], const char planes[]);
 PETSC_INTERN PetscErrorCode PCRelaxIsAuto(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCRelaxGetSmoother(PC, Mat A, KCycleSmoother **, PCRelaxOrderType *);
@@ -134,13 +134,13 @@ static inline void KCycleLinesCreate(const KCycleStencil *st, KCycleLines *lines
 /* The coefficients of an owned line, until others are asked for; at least those of lines around stay */
 static inline const KCycleLine *KCycleLinesAt(KCycleLines *lines, PetscInt j, PetscInt k)
 {
-  const PetscInt line = j + lines->st->box->n[1] * k, place = (j + 5 * k) & (KC_LINES - 1);
+  const PetscInt line = j + lines->st->box->n[1] * k, index = (j + 5 * k) & (KC_LINES - 1);
 
-  if (lines->key[place] != line) {
-    KCycleLineCoefficients(lines->st, j, k, &lines->line[place]);
-    lines->key[place] = line;
+  if (lines->key[index] != line) {
+    KCycleLineCoefficients(lines->st, j, k, &lines->line[index]);
+    lines->key[index] = line;
   }
-  return &lines->line[place];
+  return &lines->line[index];
 }
 
 /* relaxdevice.c: sweeps on a device */

@@ -4,7 +4,7 @@
 
   What a pass through a grid takes is the longer one of two times, that of moving its bytes, and that of its operations,
   at the rate that its kernels reach in cache; and of the shorter one the part that is not hidden behind the longer one,
-  which is measured. Rates depend on the length of lines, as Hockney's do: with lines of so many points as its n_1/2 a
+  which is measured. Rates depend on the length of lines, as Hockney's do: with lines of as many points as its n_1/2 a
   kernel has half of the rate that it has with endless ones.
 */
 #pragma once
@@ -20,8 +20,6 @@ typedef struct {
   PetscReal bandwidth, peak; /* bytes and operations in a second */
 } KCycleRoofs;
 
-PETSC_INTERN PetscReal KCycleRoof(const KCycleRoofs *, PetscReal intensity);
-PETSC_INTERN PetscReal KCycleRoofSeconds(const KCycleRoofs *, const KCycleWork *);
 PETSC_INTERN PetscInt  KCycleRoofCycles(PetscReal factor, PetscReal tolerance);
 PETSC_INTERN PetscReal KCycleRoofOperations(PetscInt nu, PetscInt cycles);
 PETSC_INTERN PetscReal KCycleRoofCost(const KCycleRoofs *, const PetscInt nu[2], PetscInt cycles, PetscBool tiled);
@@ -31,8 +29,8 @@ typedef struct {
   PetscReal rate, half;
 } KCycleSpeed;
 
-/* What the kernels of a smoother reach in cache: its sweeps, and residual, restriction, interpolation and addition
-   beside them */
+/* What the kernels of a smoother reach in cache: its sweeps, and in addition residual, restriction, interpolation
+   and addition */
 typedef struct {
   char        smoother[32];
   PetscBool   single; /* in single precision */
@@ -50,7 +48,7 @@ typedef struct {
   PetscReal  cache;           /* bytes that stay in it */
   PetscReal  visit;           /* seconds of one of a tiny level */
   PetscReal  exposed[2];      /* in 2D and 3D: the part of the shorter one of two times of a pass that is not hidden */
-  PetscReal  krylov[2][2][2]; /* in 2D and 3D: seconds for each point of an iteration of KSPCG, KSPKCG, beside the
+  PetscReal  krylov[2][2][2]; /* in 2D and 3D: seconds for each point of an iteration of KSPCG, KSPKCG, without the
                                  preconditioner: in cache, in memory; 0: not known */
   PetscInt   n;
   KCycleRate rate[KCYCLE_RATES];
@@ -73,14 +71,14 @@ static inline PetscReal KCycleRooflinePass(PetscReal operations, PetscReal bytes
   return PetscMax(operations, bytes) + exposed * PetscMin(operations, bytes);
 }
 
-/* Seconds of so many operations at each point of a grid with so many lines */
+/* Seconds of a number of operations at each point of a grid with a number of lines */
 static inline PetscReal KCycleSpeedSeconds(const KCycleSpeed *speed, PetscReal flops, PetscReal points, PetscReal lines)
 {
   return flops * (points + speed->half * lines) / speed->rate;
 }
 
 /* Numbers that a pass moves which sweeps, and computes and restricts the residual before that of the coarser level, or
-   interpolates and adds a correction behind it; trips: times that it goes through the grid */
+   interpolates and adds a correction after it; trips: times that it goes through the grid */
 static inline PetscReal KCycleRooflineWords(PetscReal trips, PetscBool behind, PetscReal points, PetscReal coarse)
 {
   return (3 * trips - (behind ? 0 : 1)) * points + (behind ? 2 : 1) * coarse;

@@ -1,9 +1,9 @@
 /*
   The rows of an operator one after the other, whether it is stored as AIJ or as a stencil.
 
-  Columns are places on this process: owned points come first, then ghosts, which an exchange fills from their owners:
+  Columns are numbers on this process: owned points come first, then ghosts, which an exchange fills from their owners:
 
-    place   0 ... n - 1 | n ... n + nghost - 1
+    column  0 ... n - 1 | n ... n + nghost - 1
             owned         ghosts
 */
 #pragma once
@@ -13,10 +13,7 @@
 typedef struct {
   PetscInt             n, nghost;
   PetscSF              sf; /* from owned points to ghosts; ghosts that it does not reach are read by no row */
-  /* AIJ: columns among the owned ones, and the others */
-  Mat                  diagonal, off;
-  const PetscInt      *i, *j, *oi, *oj;
-  const PetscScalar   *a, *oa;
+  KCycleAIJ            aij;
   /* stencil */
   const KCycleStencil *st;
   PetscInt             line; /* the line that is at hand: */
@@ -24,8 +21,8 @@ typedef struct {
   /* of its points but the first and the last */
   const PetscScalar   *coefficient[KC_MAX_COEFFS];
   /* of what the coefficients of its first point multiply, if there were points left of it */
-  PetscInt             place[KC_MAX_COEFFS];
-  /* is a neighbour line outside the grid; places left and right of it, or -1 */
+  PetscInt             column[KC_MAX_COEFFS];
+  /* is a neighbour line outside the grid; columns left and right of it, or -1 */
   PetscInt             outside[KC_MAX_LINES], left[KC_MAX_LINES], right[KC_MAX_LINES];
   /* one row */
   PetscInt            *cols;
@@ -49,18 +46,18 @@ static inline PetscInt KCycleRowsGet(KCycleRows *r, PetscInt row, const PetscInt
     *values = r->values;
     return KCycleRowsStencil(r, row);
   }
-  m       = r->i[row + 1] - r->i[row];
-  mo      = r->off ? r->oi[row + 1] - r->oi[row] : 0;
-  *cols   = r->j + r->i[row];
-  *values = r->a + r->i[row];
+  m       = r->aij.i[0][row + 1] - r->aij.i[0][row];
+  mo      = r->aij.mat[1] ? r->aij.i[1][row + 1] - r->aij.i[1][row] : 0;
+  *cols   = r->aij.j[0] + r->aij.i[0][row];
+  *values = r->aij.a[0] + r->aij.i[0][row];
   if (!mo) return m;
   for (PetscInt e = 0; e < m; e++) {
     r->cols[e]   = (*cols)[e];
     r->values[e] = (*values)[e];
   }
   for (PetscInt e = 0; e < mo; e++) {
-    r->cols[m + e]   = r->n + r->oj[r->oi[row] + e];
-    r->values[m + e] = r->oa[r->oi[row] + e];
+    r->cols[m + e]   = r->n + r->aij.j[1][r->aij.i[1][row] + e];
+    r->values[m + e] = r->aij.a[1][r->aij.i[1][row] + e];
   }
   *cols   = r->cols;
   *values = r->values;

@@ -1,5 +1,5 @@
 /*
-  The runtime library of devices, by CUDA's names. Where PETSc has HIP, each of them stands for HIP's: what is not here
+  The runtime library of devices, by CUDA's names. Where PETSc has HIP, each of them is HIP's: what is not here
   is not used. Threads that exchange numbers are 32, with wavefronts of 64, too.
 */
 #pragma once

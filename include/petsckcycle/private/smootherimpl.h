@@ -4,7 +4,7 @@
   A smoother is an object in a list (PCRelaxRegister()); nothing outside its own file tests for its name. The function
   that is registered sets its operations. One with setup and sweeps is complete. One whose sweeps are steps that go
   plane by plane (in 2D line by line) sets nsteps, plane and apart instead of sweeps: then passes.c runs these steps,
-  the residual with its restriction and the interpolation behind each other through the grid, one plane apart. One
+  the residual with its restriction and the interpolation after each other through the grid, one plane apart. One
   whose sweep is a polynomial in D^-1 A says its terms, and has all the rest from polynomial.c: see jacobi.c.
 */
 #pragma once
@@ -24,10 +24,10 @@ typedef struct _KCycleVectors KCycleVectors; /* see vectorsimpl.h */
 typedef struct {
   PetscInt           its;
   PetscBool          zeroguess; /* x counts as zero, and may hold anything */
-  PetscBool          reverse;   /* all in reverse order: behind the coarse levels, and for the transpose */
+  PetscBool          reverse;   /* all in reverse order: after the coarse levels, and for the transpose */
   /* of a sweep that is not reversed: forward, backward or symmetric, which is both one after the other */
   PCRelaxOrderType   order;
-  /* sweeps from zero before the coarser levels, see repeats, whose x is not written then; behind these levels the same
+  /* sweeps from zero before the coarser levels, see repeats, whose x is not written then; after these levels the same
      sweeps are done once more. 0: none, x is there */
   PetscInt           unwritten;
   /* x counts as this, and may hold anything; for smoothers that can do so, in smoothrestrict; or NULL */
@@ -63,15 +63,15 @@ typedef struct {
   int            number;    /* of a smoothing step: which one of a sweep */
   PetscBool      reverse;   /* it belongs to a backward sweep */
   PetscBool      zeroguess; /* x counts as zero, and may hold anything */
-  PetscInt       margin;    /* of ghost points, so many at each side are computed, too */
+  PetscInt       margin;    /* number of ghost points at each side that are computed, too */
 } KCycleStep;
 
 #define KC_PASS_STEPS     32
-/* Of a smoother, at most: two sweeps of them go behind each other in a symmetric one, with an interpolation before them
-   or a restriction behind them */
+/* Of a smoother, at most: two sweeps of them go after each other in a symmetric one, with an interpolation before them
+   or a restriction after them */
 #define KC_SMOOTHER_STEPS ((KC_PASS_STEPS - 1) / 2)
 
-/* Steps that go behind each other through the grid */
+/* Steps that go after each other through the grid */
 struct _KCyclePass {
   const KCycleSmoother *smoother;
   const KCycleStencil  *st;
@@ -88,7 +88,7 @@ struct _KCyclePass {
   KCycleStep            step[KC_PASS_STEPS];
 };
 
-/* What sweeps are, for devices, which compute them by kernels of their own */
+/* What sweeps are, for devices, which compute them by their own kernels */
 typedef enum {
   KCYCLE_SWEEPS_OTHER, /* for the host alone */
   KCYCLE_SWEEPS_JACOBI,
@@ -97,7 +97,7 @@ typedef enum {
   KCYCLE_SWEEPS_COLOURS,  /* points by the parities of their coordinates */
   KCYCLE_SWEEPS_ZEBRA,    /* lines */
   KCYCLE_SWEEPS_PLANES,   /* planes, whose solvers may need the host, see KCycleSmootherObstacle() */
-  KCYCLE_SWEEPS_CLUSTERS  /* those of another smoother, clusters behind them */
+  KCYCLE_SWEEPS_CLUSTERS  /* those of another smoother, clusters after them */
 } KCycleSweepsKind;
 
 /* Operations; NULL where nothing is said */
@@ -110,7 +110,7 @@ typedef struct {
                                    const KCycleTransfer *, KCScalar *, PetscReal *sum);
   PetscErrorCode (*interpolatesmooth)(KCycleSmoother *, const KCycleSweeps *, const KCycleTransfer *, const KCScalar *,
                                       const KCScalar *, KCScalar *);
-  /* NULL: never. Is x of so many sweeps from zero best computed again by interpolatesmooth? smoothrestrict does not
+  /* NULL: never. Is x of `its` sweeps from zero best computed again by interpolatesmooth? smoothrestrict does not
      write it then */
   PetscBool (*repeats)(const KCycleSmoother *, PetscInt its);
   /* NULL: as passes.c goes. How often sweeps go through the grid, see KCycleSmootherTrips() */
@@ -147,7 +147,7 @@ struct _KCyclePlaneSolvers {
   int       references, ndirections, d[3];
   PetscBool exists[3][2];                                          /* are there such planes? */
   void     *solver[3][2];                                          /* NULL: this process has none of them */
-  PetscErrorCode (*solve)(void *, PetscScalar *r, PetscScalar *e); /* planes one behind the other */
+  PetscErrorCode (*solve)(void *, PetscScalar *r, PetscScalar *e); /* planes one after the other */
   /* the same on arrays of a device, when attach has made there what it needs; why: nothing, or why it cannot be */
   PetscErrorCode (*attach)(void *, const char *why[]);
   PetscErrorCode (*solveondevice)(void *, const PetscScalar *r, PetscScalar *e);
@@ -167,11 +167,11 @@ struct _KCycleSmoother {
   PetscInt             degree;     /* of polynomials */
   const PetscInt      *origin;     /* parity of the points whose colour comes first: those that the coarse grid keeps */
   const char          *directions; /* of lines, or across planes, in their order; "": all */
-  const char          *lines;      /* that are relaxed behind planes */
-  KCycleClusters      *clusters;   /* that are corrected behind the sweeps of another smoother; or NULL */
+  const char          *lines;      /* that are relaxed after planes */
+  KCycleClusters      *clusters;   /* that are corrected after the sweeps of another smoother; or NULL */
   KCycleSmoother      *inner;      /* which is this one */
-  PetscReal            divisor;    /* of the operator, beside that which solvers of planes have */
-  const PetscInt (*pad)[2];        /* ghost points at the sides of the grid, see ghostsimpl.h; or NULL */
+  PetscReal            divisor;    /* of the operator, without that which solvers of planes have */
+  const PetscInt (*ghostrows)[2];  /* ghost points at the sides of the grid, see ghostsimpl.h; or NULL */
   const KCycleVectors *vectors;    /* where b and x are, see vectorsimpl.h; or NULL */
   const char          *prefix;     /* of options, for solvers of planes */
   KCyclePlaneSolvers  *solvers;    /* of planes; or NULL: those are made at set-up */
@@ -179,7 +179,7 @@ struct _KCycleSmoother {
   PetscBool single; /* sweeps are asked for one by one, as something is done between them */
 
   /* what it says of itself when it is made, or at set-up */
-  /* of a sweep plane by plane: each reads what the one before it left on the planes beside, and nothing that it
+  /* of a sweep plane by plane: each reads what the one before it left on the planes next to it, and nothing that it
      writes on other planes; 0: none; KC_SMOOTHER_STEPS at most */
   int              nsteps;
   KCycleSweepsKind kind;
@@ -187,7 +187,7 @@ struct _KCycleSmoother {
   PetscBool        diagonal; /* a sweep from zero is a product with a diagonal matrix, its own transpose */
   PetscBool        strips;   /* a step relaxes the lines of a plane in any order */
   PetscBool        whole;    /* nothing can be done between its sweeps */
-  PetscBool local; /* it relaxes points or lines one after the other: corrections of clusters behind its sweeps pay */
+  PetscBool local; /* it relaxes points or lines one after the other: corrections of clusters after its sweeps pay */
 
   /* what it finds at set-up */
   PetscReal  weight;   /* damping that is used */
@@ -223,7 +223,6 @@ PETSC_INTERN PetscErrorCode KCycleSmootherSweeps(KCycleSmoother *, const KCycleS
 PETSC_INTERN PetscErrorCode KCycleSmootherView(const KCycleSmoother *, PetscViewer);
 PETSC_INTERN PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *, const KCycleSweeps *);
 PETSC_INTERN PetscErrorCode KCycleSmootherExists(const char[], PetscBool *);
-PETSC_INTERN PetscErrorCode KCycleSmootherSetName(KCycleSmoother *, const char[]);
 PETSC_INTERN PetscErrorCode KCycleSmootherRegister(const char[], PetscErrorCode (*)(KCycleSmoother *));
 PETSC_INTERN PetscErrorCode KCycleSmootherGetList(PetscFunctionList *);
 #if !defined(KCYCLE_SINGLE)
@@ -249,7 +248,6 @@ PETSC_INTERN PetscErrorCode KCyclePassSmoothRestrict(KCycleSmoother *, const KCy
 PETSC_INTERN PetscErrorCode KCyclePassInterpolateSmooth(KCycleSmoother *, const KCycleSweeps *, const KCycleTransfer *,
                                                         const KCScalar *, const KCScalar *, KCScalar *);
 PETSC_INTERN PetscInt       KCycleSmootherTrips(const KCycleSmoother *, const KCycleSweeps *, PetscBool rides);
-PETSC_INTERN PetscErrorCode KCyclePassOuterPlanes(const KCyclePass *);
 PETSC_INTERN void           KCyclePassInnerPlanes(const KCyclePass *, PetscInt i, PetscInt *first, PetscInt *last);
 PETSC_INTERN void           KCyclePassLines(const KCyclePass *, PetscInt i, PetscInt *low, PetscInt *high);
 
@@ -260,7 +258,6 @@ PETSC_INTERN PetscErrorCode    KCyclePolynomialSetUp(KCycleSmoother *, PetscInt 
 PETSC_INTERN const KCycleTerm *KCyclePolynomialTerms(const KCycleSmoother *, PetscInt *nterms);
 
 /* The smoothers: jacobi.c, chebyshev.c, redblack.c, multicolor.c, zebra.c */
-PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Auto(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Jacobi(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_Chebyshev(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleSmootherCreate_RedBlack(KCycleSmoother *);
@@ -284,7 +281,7 @@ static inline void KCyclePlanesOrder(const KCycleBox *box, int d, int order[3])
 }
 
 /* Points of the planes of one parity that this process has: first ones, steps and numbers in each direction, and how
-   far the next one lies behind a point on the planes' own grid */
+   far the next one lies after a point on the planes' own grid */
 typedef struct {
   PetscInt first[3], step[3], n[3], stride[3];
 } KCyclePart;
@@ -327,14 +324,6 @@ static inline PetscInt KCyclePointsOfPlane(const KCycleBox *box)
 static inline PetscBool KCyclePlanesAreWhole(const KCycleBox *box)
 {
   return (PetscBool)(!box->xhalo && (box->dim < 3 || (box->nproc[1] == 1 && !box->periodic[1])));
-}
-
-/* Sweeps from zero before the coarser levels whose x is not written, or 0; see KCycleSweeps */
-static inline PetscInt KCycleSmootherUnwritten(KCycleSmoother *const smoother[2], int which, PetscInt its)
-{
-  const KCycleSmoother *s = smoother[which];
-
-  return s == smoother[1 - which] && s->planes && s->ops.repeats && (*s->ops.repeats)(s, its) ? its : 0;
 }
 
 /* Do sweeps, residual and restriction run in one pass, and interpolation and sweeps? */

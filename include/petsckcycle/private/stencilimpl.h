@@ -4,6 +4,7 @@
 #pragma once
 
 #include <petsckcycle.h>
+#include <petsckcycle/private/aijimpl.h>
 #include <petsckcycle/private/boximpl.h>
 #include <petsckcycle/private/factsimpl.h>
 #include <petsckcycle/private/policyimpl.h>
@@ -31,15 +32,6 @@ PETSC_INTERN PetscErrorCode MatSetValues_Stencil(Mat, PetscInt, const PetscInt[]
 PETSC_INTERN PetscErrorCode MatSetValuesLocal_Stencil(Mat, PetscInt, const PetscInt[], PetscInt, const PetscInt[],
                                                       const PetscScalar[], InsertMode);
 
-/* fetch.c: rows of an AIJ matrix that other processes may own; columns are global */
-typedef struct {
-  Mat               *A;
-  const PetscInt    *i, *j;
-  const PetscScalar *a;
-} KCycleFetchedRows;
-PETSC_INTERN PetscErrorCode KCycleAIJFetchRows(Mat, IS, KCycleFetchedRows *);
-PETSC_INTERN PetscErrorCode KCycleAIJFetchedRowsDestroy(KCycleFetchedRows *);
-
 /* aijlines.c: how well entries fit into a stencil, ascending */
 typedef enum {
   KC_FITS,
@@ -59,10 +51,6 @@ PETSC_INTERN PetscErrorCode MatStencilOffProcessReset(Mat);
 
 /* fromaij.c, toaij.c: fits becomes false, and no matrix is made, where an entry is in no stencil on the DM. flat:
    KC_FLAT, or 0, for a new one */
-PETSC_INTERN PetscErrorCode KCycleAIJGetColumns(Mat, const PetscInt **i, const PetscInt **j);
-PETSC_INTERN PetscErrorCode KCycleAIJRestoreColumns(Mat, const PetscInt **i, const PetscInt **j);
-PETSC_INTERN PetscErrorCode KCycleAIJGetArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
-PETSC_INTERN PetscErrorCode KCycleAIJRestoreArrays(Mat, const PetscInt **i, const PetscInt **j, const PetscScalar **a);
 PETSC_INTERN PetscErrorCode MatStencilFromAIJ(Mat aij, DM dm, int flat, PetscBool moved, MatReuse, Mat *stencil,
                                               PetscBool *fits);
 PETSC_INTERN PetscErrorCode MatStencilReplaceHeader(Mat, Mat *);
@@ -121,7 +109,7 @@ PETSC_INTERN PetscBool MatStencilValueAt(const KCycleBox *, const PetscScalar *,
 
 /* parts.c: connected parts of the grid, see there */
 typedef struct {
-  PetscInt    *piece;   /* of each point of this process, its part; -1: it is coupled to nobody */
+  PetscInt    *piece;   /* of each point of this process, its part; -1: it is isolated */
   PetscScalar *d;       /* and, where D A is symmetric, D */
   PetscInt     npieces; /* parts with points of this process, */
   PetscInt    *root;    /* the lowest row of each, on all processes, */
@@ -132,7 +120,7 @@ typedef struct {
   PetscBool    unequal;  /* and A is not */
 } KCycleParts;
 /* Couplings that differ by this part of them are the same. Diagonals of D A may differ by so much, or as much as those
-   of A: a wind from wall to wall, too, has such a D, of any size */
+   of A: a wind from boundary to boundary, too, has such a D, of any size */
 #define KC_BALANCED       1e-3
 #define KC_BALANCED_RANGE 1e10
 PETSC_INTERN PetscErrorCode MatStencilFindParts(Mat, PetscReal rounding, PetscBool early, KCycleParts *);
@@ -162,7 +150,6 @@ PETSC_INTERN PetscErrorCode MatStencilFillIsolated(Mat, Mat *);
 PETSC_INTERN PetscErrorCode MatStencilGetDevice(Mat, void **stencil); /* see devicelevelimpl.h */
 PETSC_INTERN void           MatStencilSetOps(Mat);
 PETSC_INTERN PetscErrorCode MatStencilComposeMethods(Mat, PetscBool);
-PETSC_INTERN PetscErrorCode MatStencilCompute(Mat, int op, Vec x, Vec b, Vec y);
 
 /* conjugate.c: two passes of conjugate gradients, see KSPKCG, and their buffers; zeros at first */
 #define KC_CONJUGATE_SUMS 3
@@ -190,7 +177,7 @@ PETSC_INTERN PetscErrorCode MatStencilConjugateStep(Mat, KCycleConjugate *, cons
 static inline int KCycleFindOffset(const KCycleBox *box, const KCycleShape *shape, const PetscInt row[],
                                    const PetscInt col[])
 {
-  int find = 0, place = 1;
+  int find = 0, index = 1;
 
   for (int d = 0; d < 3; d++) {
     const PetscInt size = box->size[d];
@@ -202,8 +189,8 @@ static inline int KCycleFindOffset(const KCycleBox *box, const KCycleShape *shap
       else if (away < -1) away += size;
     }
     if (away < -1 || away > 1) return -1;
-    find += place * (int)(away + 1);
-    place *= 3;
+    find += index * (int)(away + 1);
+    index *= 3;
   }
   return shape->find[find];
 }

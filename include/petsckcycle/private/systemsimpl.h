@@ -1,5 +1,5 @@
 /*
-  What kernels solve besides: tridiagonal systems of grid lines, and sums of the operator over clusters of points.
+  What kernels solve in addition: tridiagonal systems of grid lines, and sums of the operator over clusters of points.
 */
 #pragma once
 
@@ -9,8 +9,8 @@
 #define KC_SYSTEMS 16 /* lines in x that are solved together */
 
 /*
-  Factors T = L D U of tridiagonal systems beside each other: numbers of row i begin at i * m, those of system s are at
-  KCycleFactorsPlace(). Systems low to high - 1 are the same, and share a place; low == high: none do.
+  Factors T = L D U of tridiagonal systems side by side: numbers of row i begin at i * m, those of system s are at
+  KCycleFactorsIndex(). Systems low to high - 1 are the same, and share factors; low == high: none do.
 */
 typedef struct {
   const KCScalar *lower, *inverse, *upper; /* of L, 1 / D and U */
@@ -18,7 +18,7 @@ typedef struct {
   PetscInt        m, low, high;
 } KCycleFactors;
 
-KC_POINT PetscInt KCycleFactorsPlace(const KCycleFactors *f, PetscInt s)
+KC_POINT PetscInt KCycleFactorsIndex(const KCycleFactors *f, PetscInt s)
 {
   return s < f->low || f->low == f->high ? s : s < f->high ? f->low : s - (f->high - f->low) + 1;
 }
@@ -75,8 +75,8 @@ PETSC_INTERN void KCycleLineCouple(int count, PetscInt n, PetscBool constant, co
 #define KC_CLUSTER_LANES 8
 typedef struct {
   const PetscInt    *start;   /* of each slice, in entries of a lane */
-  const PetscInt    *members; /* of each lane of each slice: so many of its first entries stand in their columns */
-  const PetscInt    *column;  /* owned points, and behind them the halo */
+  const PetscInt    *members; /* of each lane of each slice: how many of its first entries are in their columns */
+  const PetscInt    *column;  /* owned points, and after them the halo */
   const PetscScalar *value;
   const KCScalar    *halo;
   PetscInt           npoints;

@@ -1,23 +1,20 @@
 /*
   Threads that share the lines of a grid, with make OPENMP=1; without it the calling thread has them all.
 
-  KC_PARALLEL stands before a statement that all threads run, each for its share of the lines. It calls neither PETSc
-  nor MPI, which know nothing of these threads. What belongs to a line is computed by one thread, and sums over lines
-  are added up in the same order as by one thread: results do not depend on the number of threads.
+  KC_PARALLEL is written before a statement that all threads run, each for its share of the lines; files that have it
+  include policyimpl.h, for the number of points from which on they do. The statement calls neither PETSc nor MPI, which
+  are not written for threads. What belongs to a line is computed by one thread, and sums over lines are added up in the
+  same order as by one thread: results do not depend on the number of threads.
 */
 #pragma once
 
 #include <petscmacros.h>
 #include <petscsystypes.h>
 
-/* So many points between two barriers, or fewer, are left to one thread. Measured: two threads gain 15 % in a cycle
-   with planes of 33^2 points, and nothing below */
-#define KC_THREAD_POINTS 1000
-
 #if defined(_OPENMP)
   #include <omp.h>
   #define KC_PRAGMA(...)      _Pragma(#__VA_ARGS__)
-  #define KC_PARALLEL(points) KC_PRAGMA(omp parallel num_threads(KCycleThreads()) if ((points) > KC_THREAD_POINTS))
+  #define KC_PARALLEL(points) KC_PRAGMA(omp parallel num_threads(KCycleThreads()) if ((points) > KCYCLE_THREAD_POINTS))
   #define KC_BARRIER          KC_PRAGMA(omp barrier)
 
 /* threads.c: what work space is made for, and how many of them are in use */

@@ -13,7 +13,6 @@ PETSC_INTERN PetscErrorCode            MatStencilTransferCreate(DM fine, DM coar
 PETSC_INTERN PetscErrorCode            MatStencilCoarsen(Mat A, PCKCycleInterpolationType, const PetscBool neumann[],
                                                          PetscBool star, Mat P, Mat *Ac);
 PETSC_INTERN PetscBool                 MatStencilCoarseFits(Mat A, Mat P, PetscBool star, Mat Ac);
-PETSC_INTERN PetscErrorCode            MatStencilTransferResetWeights(Mat P);
 PETSC_INTERN PCKCycleInterpolationType MatStencilTransferInterpolation(Mat);
 PETSC_INTERN PetscBool                 MatStencilTransferFilled(Mat);
 

@@ -40,7 +40,7 @@ static inline PetscReal *KCycleVectorsMost(const KCycleVectors *v)
   return v->most + KC_MOST * KCycleThread();
 }
 
-/* A line of a vector: its parts lie behind each other on the grid. at: where they are, in the array of owned points or
+/* A line of a vector: its parts lie after each other on the grid. at: where they are, in the array of owned points or
    in that of others */
 typedef struct {
   int       count;

@@ -1,13 +1,13 @@
 /*
   Many kernels in one, of one block: on small grids a launch takes longer than the work, and a barrier between the
   threads of a block less. What the kernels would be asked for is written down once, as a program; each of its
-  instructions is done by all threads, and has the arithmetic of the kernel that it stands for.
+  instructions is done by all threads, and has the arithmetic of the kernel that it replaces.
 
   Vectors and coefficients are where they always are, in the device's memory; the block works in the caches of its
   multiprocessor. The instruction that is being done is in shared memory, and the next one is on its way there.
 
   What a program makes of a right side, from a solution of zero, is linear. Its columns are what it makes of unit
-  vectors: many blocks make one each at a time, with vectors of their own.
+  vectors: many blocks make one each at a time, with their own vectors.
 */
 #include "densecuda.h"
 #include "stencilcuda.h"
@@ -19,7 +19,7 @@ KCycleCudaProgram *KCycleCudaWriting = NULL;
 
 #define THREADS 512
 
-/* Words of an instruction, and their places in shared memory */
+/* Words of an instruction, and where they are in shared memory */
 #define WORDS ((int)(sizeof(KCycleCudaInstruction) / sizeof(PetscInt64)))
 #define PLACE (KC_BLOCK_WORDS + 2)
 
@@ -40,7 +40,7 @@ template <int NC, int PART> static __device__ __forceinline__ void WithStencil(c
   else Share<KCycleCudaComputeWork, ChangePoint<NC, PART>>(now);
 }
 
-/* The stencil stands first in the work of these instructions. All 27 coefficients and neighbours at a time would take
+/* The stencil comes first in the work of these instructions. All 27 coefficients and neighbours at a time would take
    more registers than a thread of so large a block has */
 static __device__ __forceinline__ void ByShape(const KCycleCudaInstruction &now)
 {
@@ -95,7 +95,7 @@ static __device__ __forceinline__ void Do(const KCycleCudaInstruction &now)
   }
 }
 
-/* Word t of an instruction, where APART with the places of vectors moved by so many bytes */
+/* Word t of an instruction, where APART with the addresses of vectors moved by that many bytes */
 template <bool APART>
 static __device__ __forceinline__ PetscInt64 WordOf(const KCycleCudaSteps &steps, PetscInt i, int t, PetscInt64 away)
 {

@@ -89,9 +89,9 @@ static __device__ PetscInt PointOf(KCycleFPTransform transform, PetscInt n, Pets
   }
 }
 
-static __device__ __forceinline__ PetscScalar Value(const KCycleCudaFPMove &work, PetscInt place, PetscInt p)
+static __device__ __forceinline__ PetscScalar Value(const KCycleCudaFPMove &work, PetscInt index, PetscInt p)
 {
-  const PetscScalar value = work.from[place + p * work.lines.stride[0]];
+  const PetscScalar value = work.from[index + p * work.lines.stride[0]];
 
   return work.before ? value * work.before[p] : value;
 }
@@ -112,13 +112,13 @@ static __global__ void BeforeReal(const KCycleCudaFPMove work)
 static __global__ void BeforeComplex(const KCycleCudaFPMove work)
 {
   const PetscInt t = KCycleCudaThread(), n = work.lines.n;
-  PetscInt       i, l, at, place;
+  PetscInt       i, l, at, index;
   PetscScalar    a, b = 0, c = 1, s = 0;
 
   if (t >= work.m * work.lines.count) return;
   Share(work.lines, work.each, t, &i, &l);
   at    = LineAt(work.lines, l);
-  place = 2 * BufferAt(work.lines, work.m, i, l);
+  index = 2 * BufferAt(work.lines, work.m, i, l);
   if (work.transform == KCYCLE_FP_INVERSE_DFT) {
     a = Value(work, at, i);
     if (i && 2 * i < n) b = -Value(work, at, n - i);
@@ -130,8 +130,8 @@ static __global__ void BeforeComplex(const KCycleCudaFPMove work)
     c = work.turn[2 * i];
     s = work.turn[2 * i + 1];
   }
-  work.to[place]     = c * a + s * b;
-  work.to[place + 1] = s * a - c * b;
+  work.to[index]     = c * a + s * b;
+  work.to[index + 1] = s * a - c * b;
 }
 
 /* Mode k from complex numbers */

@@ -46,7 +46,7 @@ template <typename Type> struct KCycleSame {
   typedef Type type;
 };
 
-/* Blocks of threads in up to three dimensions, each with so many bytes of shared memory. While a program is written, a
+/* Blocks of threads in up to three dimensions, each with `shared` bytes of shared memory. While a program is written, a
    kernel that comes here is none that one block can run */
 template <typename... Types>
 static cudaError_t KCycleCudaLaunchGrid(cudaStream_t stream, dim3 grid, unsigned threads, size_t shared,

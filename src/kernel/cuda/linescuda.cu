@@ -1,10 +1,10 @@
 /*
   Tridiagonal systems of grid lines that have one colour, one thread a line: consecutive threads have consecutive lines,
-  and y has their points beside each other, whatever the direction of the lines.
+  and y has their points side by side, whatever the direction of the lines.
 */
 #include "launchcuda.h"
 
-/* So many rows of a system are read before they are needed, as each one waits for the one before */
+/* Rows of a system that are read before they are needed, as each one waits for the one before */
 #define ROWS 8
 
 /* A line: points, from one to the next in y and in x */
@@ -13,9 +13,9 @@ typedef struct {
 } Walk;
 
 /* y = L^-1 y */
-static __device__ __forceinline__ void Forward(const KCycleFactors &f, PetscInt place, const Walk &walk, KCScalar *y)
+static __device__ __forceinline__ void Forward(const KCycleFactors &f, PetscInt index, const Walk &walk, KCScalar *y)
 {
-  const KCScalar *lower = f.lower + place;
+  const KCScalar *lower = f.lower + index;
   KCScalar        last  = y[0];
 
   for (PetscInt first = 1; first < walk.n; first += ROWS) {
@@ -38,10 +38,10 @@ static __device__ __forceinline__ void Forward(const KCycleFactors &f, PetscInt 
 }
 
 /* y = (D U)^-1 y, or x += weight (D U)^-1 y unless that is NULL */
-static __device__ __forceinline__ void Back(const KCycleFactors &f, PetscInt place, const Walk &walk, KCScalar *y,
+static __device__ __forceinline__ void Back(const KCycleFactors &f, PetscInt index, const Walk &walk, KCScalar *y,
                                             KCScalar weight, KCScalar *x)
 {
-  const KCScalar *inverse = f.inverse + place, *upper = f.upper + place;
+  const KCScalar *inverse = f.inverse + index, *upper = f.upper + index;
   KCScalar        next = 0;
 
   for (PetscInt end = walk.n; end > 0; end -= ROWS) {
@@ -70,22 +70,22 @@ static __device__ __forceinline__ void Back(const KCycleFactors &f, PetscInt pla
 static __global__ void Solve(KCycleCudaLines z, KCScalar *x)
 {
   const PetscInt l = KCycleCudaThread();
-  PetscInt       row, number, first, place;
+  PetscInt       row, number, first, index;
   KCScalar      *y    = z.y + l;
   Walk           walk = {z.n, z.nlines, z.step[0]};
   KCycleFactors  f;
 
   if (l >= z.nlines) return;
   first = KCycleCudaLineAt(&z, l, &row, &number);
-  place = KCycleCudaLineFactors(&z, row, number, &f);
+  index = KCycleCudaLineFactors(&z, row, number, &f);
   if (z.turned && KCycleCudaLineParity(&z, row)) {
     y += (z.n - 1) * walk.step;
     first += (z.n - 1) * walk.along;
     walk.step  = -walk.step;
     walk.along = -walk.along;
   }
-  Forward(f, place, walk, y);
-  Back(f, place, walk, y, z.weight, x ? x + first : NULL);
+  Forward(f, index, walk, y);
+  Back(f, index, walk, y, z.weight, x ? x + first : NULL);
 }
 
 /* A thread sums up for the beginning of a line or for its end; weights and ends as in lineends.c */
@@ -112,7 +112,7 @@ static __global__ void Add(KCycleCudaLines z, KCScalar *x)
   y     = z.y[i * z.nlines + l];
   if (z.cut) {
     KCycleFactors  f;
-    const PetscInt place = KCycleCudaLineFactors(&z, row, number, &f), at = place + i * f.m;
+    const PetscInt index = KCycleCudaLineFactors(&z, row, number, &f), at = index + i * f.m;
 
     y = KCyclePointCouple(y, f.before[at], z.beyond[l], f.behind[at], z.beyond[z.nlines + l]);
   }

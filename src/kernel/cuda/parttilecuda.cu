@@ -1,15 +1,15 @@
 /*
   Red-black half sweeps in tiles that do not march: a block has its part of the grid in shared memory, with rims, and
-  does up to KC_CUDA_TILE half sweeps there, each behind one barrier, with interpolation before or residual and
-  restriction behind them. For levels that are too small to give each processor a march (tilecuda.cu).
+  does up to KC_CUDA_TILE half sweeps there, each after one barrier, with interpolation before or residual and
+  restriction after them. For levels that are too small to give each processor a march (tilecuda.cu).
 
-  Each step needs points beside its own as the step before left them: what it computes begins a point further inside.
+  Each step needs points next to its own as the step before left them: what it computes begins a point further inside.
 
     margin    from x: loaded 0, half sweeps 1, 2, 3, 4, residual 5, what the part writes 6
               zeros:  loaded 0, half sweeps 0, 1, 2, 3, residual 4, what the part writes 5
 
   Blocks read x from one vector and write what they own to another one. A line is split into its points of even and of
-  odd place, so that the points of a colour, and each of their neighbours, lie side by side.
+  odd index, so that the points of a colour, and each of their neighbours, lie side by side.
 */
 #include "tilecuda.h"
 
@@ -28,18 +28,18 @@ typedef struct {
   PetscInt i, j, k;
 } Spot;
 
-static __device__ __forceinline__ PetscInt PlaceOf(const Part &part, const Spot &s)
+static __device__ __forceinline__ PetscInt IndexOf(const Part &part, const Spot &s)
 {
   return s.k * part.plane + s.j * part.row + (s.i & 1) * part.half + (s.i >> 1);
 }
 
-/* Lines of a plane, and planes, so many points from the edge of the part */
+/* Lines of a plane, and planes, at a distance from the edge of the part */
 template <int NC> static __device__ __forceinline__ PetscInt Lines(const KCycleCudaShares &shares, PetscInt margin)
 {
   return shares.rows[margin].number * (NC == 7 ? shares.n[2] - 2 * margin : 1);
 }
 
-/* Number n of the points (pairs of points) that are so many points from the edge of the part, and more */
+/* Number n of the points (pairs of points) that are at that distance from the edge of the part, or further */
 template <int NC>
 static __device__ __forceinline__ Spot SpotOf(const KCycleCudaShares &shares, const KCycleCudaDivisor &width,
                                               PetscInt margin, PetscInt n)
@@ -69,7 +69,7 @@ static __device__ __forceinline__ Point PointOf(const KCycleCudaTile &a, const P
   p.j     = part.at[1] + s.j;
   p.k     = part.at[2] + s.k;
   p.line  = p.j + a.st.box.n[1] * p.k;
-  p.place = p.i + a.st.box.n[0] * p.line;
+  p.index = p.i + a.st.box.n[0] * p.line;
   return p;
 }
 
@@ -97,18 +97,18 @@ static __device__ __forceinline__ void Load(const KCycleCudaTile &a, const KCycl
     for (int q = 0; q < LOADS; q++) {
       Spot           s;
       const bool     is    = Loaded<NC>(a, shares, part, first + q * THREADS, &s);
-      const PetscInt place = is ? PointOf(a, part, s).place : 0;
+      const PetscInt index = is ? PointOf(a, part, s).index : 0;
 
-      x[q] = is && a.x ? a.x[place] : (KCScalar)0;
-      b[q] = is ? a.b[place] : (KCScalar)0;
+      x[q] = is && a.x ? a.x[index] : (KCScalar)0;
+      b[q] = is ? a.b[index] : (KCScalar)0;
     }
     KC_UNROLL
     for (int q = 0; q < LOADS; q++) {
       const PetscInt n = first + q * THREADS;
 
       if (n >= all) continue;
-      part.x[PlaceOf(part, SpotOf<NC>(shares, shares.width[0], 0, n))] = x[q];
-      part.b[PlaceOf(part, SpotOf<NC>(shares, shares.width[0], 0, n))] = b[q];
+      part.x[IndexOf(part, SpotOf<NC>(shares, shares.width[0], 0, n))] = x[q];
+      part.b[IndexOf(part, SpotOf<NC>(shares, shares.width[0], 0, n))] = b[q];
     }
   }
 }
@@ -124,7 +124,7 @@ static __device__ __forceinline__ void Correct(const KCycleCudaTile &a, const KC
   KC_NO_UNROLL
   for (PetscInt n = (PetscInt)threadIdx.x; n < all; n += THREADS) {
     const Spot s = SpotOf<NC>(shares, shares.width[0], 0, n);
-    KCScalar  *x = part.x + PlaceOf(part, s);
+    KCScalar  *x = part.x + IndexOf(part, s);
 
     if (IsInside(a, part, s)) *x = Corrected(a, PointOf(a, part, s), *x);
   }
@@ -134,19 +134,19 @@ static __device__ __forceinline__ void Correct(const KCycleCudaTile &a, const KC
 template <int NC> static __device__ __forceinline__ void Beside(const Part &part, const Spot &s, KCScalar v[])
 {
   const Spot      left = {s.i - 1, s.j, s.k}, right = {s.i + 1, s.j, s.k};
-  const KCScalar *x = part.x + PlaceOf(part, s);
+  const KCScalar *x = part.x + IndexOf(part, s);
   int             o = 0;
 
   if (NC == 7) v[o++] = x[-part.plane];
   v[o++] = x[-part.row];
-  v[o++] = part.x[PlaceOf(part, left)];
+  v[o++] = part.x[IndexOf(part, left)];
   v[o++] = x[0];
-  v[o++] = part.x[PlaceOf(part, right)];
+  v[o++] = part.x[IndexOf(part, right)];
   v[o++] = x[part.row];
   if (NC == 7) v[o++] = x[part.plane];
 }
 
-/* Half sweep number h: a thread has two points beside each other in x, of which one has the colour */
+/* Half sweep number h: a thread has two points side by side in x, of which one has the colour */
 template <int NC>
 static __device__ __forceinline__ void Relax(const KCycleCudaTile &a, const KCycleCudaShares &shares, const Part &part,
                                              PetscInt h)
@@ -164,13 +164,13 @@ static __device__ __forceinline__ void Relax(const KCycleCudaTile &a, const KCyc
     s.i = 2 * s.i + margin + ((odd + s.j + s.k) & 1);
     if (s.i >= shares.n[0] - margin || !IsInside(a, part, s)) continue;
     if (a.x || h > 0) Beside<NC>(part, s, v);
-    x       = part.x + PlaceOf(part, s);
+    x       = part.x + IndexOf(part, s);
     inverse = SumOf<NC>(a, PointOf(a, part, s), v, &sum);
-    *x      = KCyclePointFinish(KC_RELAX, sum, part.b[PlaceOf(part, s)], v[NC / 2], a.w, inverse);
+    *x      = KCyclePointFinish(KC_RELAX, sum, part.b[IndexOf(part, s)], v[NC / 2], a.w, inverse);
   }
 }
 
-/* The residual, in the place of b */
+/* The residual, in b's memory */
 template <int NC>
 static __device__ __forceinline__ void Residual(const KCycleCudaTile &a, const KCycleCudaShares &shares,
                                                 const Part &part)
@@ -185,7 +185,7 @@ static __device__ __forceinline__ void Residual(const KCycleCudaTile &a, const K
 
     s.i += margin;
     if (!IsInside(a, part, s)) continue;
-    b = part.b + PlaceOf(part, s);
+    b = part.b + IndexOf(part, s);
     Beside<NC>(part, s, v);
     (void)SumOf<NC>(a, PointOf(a, part, s), v, &sum);
     *b = KCyclePointFinish(KC_RESIDUAL, sum, *b, v[NC / 2], 0, 0);
@@ -206,7 +206,7 @@ static __device__ __forceinline__ KCScalar Gathered(const KCycleCudaTile &a, con
       const auto     line = [=](PetscInt i) {
         const Spot s = {i - part.at[0], fine.j - part.at[1], fine.k - part.at[2]};
 
-        return part.b[PlaceOf(part, s)];
+        return part.b[IndexOf(part, s)];
       };
 
       if (known) sum += FromKnown(a, fine, line, c[0]);
@@ -216,7 +216,7 @@ static __device__ __forceinline__ KCScalar Gathered(const KCycleCudaTile &a, con
   return sum;
 }
 
-/* To the coarse points of whose fine points the part has those of the same place */
+/* To the coarse points of whose fine points the part has those of the same parity */
 template <int NC>
 static __device__ __forceinline__ void Restrict(const KCycleCudaTile &a, const KCycleCudaShares &shares,
                                                 const Part &part)
@@ -248,7 +248,7 @@ static __device__ __forceinline__ void Write(const KCycleCudaTile &a, const KCyc
     Spot s = SpotOf<NC>(shares, shares.width[shares.rim], shares.rim, n);
 
     s.i += shares.rim;
-    if (IsInside(a, part, s)) a.y[PointOf(a, part, s).place] = part.x[PlaceOf(part, s)];
+    if (IsInside(a, part, s)) a.y[PointOf(a, part, s).index] = part.x[IndexOf(part, s)];
   }
 }
 

@@ -3,14 +3,14 @@
 */
 #include "stencilcuda.h"
 
-/* Where point number `thread` of a part stands in a vector, and on the grid of the planes */
-static __device__ __forceinline__ PetscInt PlaceOf(const KCycleCudaBox &box, const KCycleCudaPlanes &part,
-                                                   PetscInt thread, PetscInt *there)
+/* Where point number `thread` of a part is in a vector, and on the grid of the planes */
+static __device__ __forceinline__ PetscInt IndexOf(const KCycleCudaBox &box, const KCycleCudaPlanes &part,
+                                                   PetscInt thread, PetscInt *own)
 {
   const PetscInt line = KCycleCudaQuotient(thread, part.line), plane = KCycleCudaQuotient(line, part.plane);
   const PetscInt i = thread - line * part.n[0], j = line - plane * part.n[1];
 
-  *there = part.stride[0] * i + part.stride[1] * j + part.stride[2] * plane;
+  *own = part.stride[0] * i + part.stride[1] * j + part.stride[2] * plane;
   return part.first[0] + part.step[0] * i +
          box.n[0] * (part.first[1] + part.step[1] * j + box.n[1] * (part.first[2] + part.step[2] * plane));
 }
@@ -20,24 +20,24 @@ static __global__ void Residual(KCycleCudaStencil st, KCycleCudaPlanes part, Pet
                                 const KCScalar *x, PetscScalar *r)
 {
   const PetscInt thread = KCycleCudaThread();
-  PetscInt       place, there;
+  PetscInt       index, own;
   KCScalar       sum, middle;
 
   if (thread >= part.n[0] * part.n[1] * part.n[2]) return;
-  place = PlaceOf(st.box, part, thread, &there);
-  (void)Sum<NC, NC>(st, x, PointAt(st.box, place), &sum, &middle);
-  r[there] = KCyclePlaneResidual(divisor, KCyclePointFinish(KC_RESIDUAL, sum, b[place], middle, 0, 0));
+  index = IndexOf(st.box, part, thread, &own);
+  (void)Sum<NC, NC>(st, x, PointAt(st.box, index), &sum, &middle);
+  r[own] = KCyclePlaneResidual(divisor, KCyclePointFinish(KC_RESIDUAL, sum, b[index], middle, 0, 0));
 }
 
 static __global__ void Add(KCycleCudaBox box, KCycleCudaPlanes part, PetscReal weight, const PetscScalar *e,
                            KCScalar *x)
 {
   const PetscInt thread = KCycleCudaThread();
-  PetscInt       place, there;
+  PetscInt       index, own;
 
   if (thread >= part.n[0] * part.n[1] * part.n[2]) return;
-  place = PlaceOf(box, part, thread, &there);
-  x[place] += KCyclePlaneChange(weight, e[there]);
+  index = IndexOf(box, part, thread, &own);
+  x[index] += KCyclePlaneChange(weight, e[own]);
 }
 
 cudaError_t KCycleCudaPlaneResidual(cudaStream_t stream, const KCycleCudaStencil *st, const KCycleCudaPlanes *part,

@@ -9,15 +9,15 @@ static __device__ __forceinline__ PetscScalar EntryOf(const KCycleCudaRows &rows
   return entry >= 0 ? rows.a[entry] : entry == KC_NO_ENTRY ? (PetscScalar)0 : rows.oa[KC_OFF_ENTRY - entry];
 }
 
-/* The coefficients of a point; those of the first and the last point of a line stand behind the arrays, too */
-static __global__ void TakeRows(const KCycleCudaRows rows, const KCycleCudaBox box, KCScalar *own)
+/* The coefficients of a point; those of the first and the last point of a line are after the arrays, too */
+static __global__ void CopyRows(const KCycleCudaRows rows, const KCycleCudaBox box, KCScalar *own)
 {
-  const PetscInt place = KCycleCudaThread(), line = KCycleCudaQuotient(place, box.line), n = box.n[0],
-                 i = place - line * n, nc = rows.ncoeffs;
+  const PetscInt index = KCycleCudaThread(), line = KCycleCudaQuotient(index, box.line), n = box.n[0],
+                 i = index - line * n, nc = rows.ncoeffs;
   const PetscInt *entry = rows.entry + (size_t)line * nc * n + i;
   KCScalar       *to    = own + (size_t)line * (nc * n + 2 * nc);
 
-  if (place >= box.npoints) return;
+  if (index >= box.npoints) return;
   for (PetscInt o = 0; o < nc; o++) {
     const KCScalar value = (KCScalar)EntryOf(rows, entry[o * n]);
 
@@ -47,7 +47,7 @@ static __global__ void AddCounts(PetscInt parts, const PetscReal *count, PetscRe
 
 cudaError_t KCycleCudaTakeRows(cudaStream_t stream, const KCycleCudaRows *rows, const KCycleCudaBox *box, KCScalar *own)
 {
-  return KCycleCudaLaunch(stream, box->npoints, TakeRows, *rows, *box, own);
+  return KCycleCudaLaunch(stream, box->npoints, CopyRows, *rows, *box, own);
 }
 
 cudaError_t KCycleCudaCountStrays(cudaStream_t stream, const KCycleCudaRows *rows, PetscReal *scratch)

@@ -23,14 +23,14 @@ template <int NC>
 static __global__ void LineResidual(KCycleCudaStencil st, KCycleCudaLines z, const KCScalar *b, const KCScalar *x)
 {
   const PetscInt thread = KCycleCudaThread();
-  PetscInt       l, i, row, number, place;
+  PetscInt       l, i, row, number, index;
   KCScalar       sum, middle;
 
   if (thread >= z.nlines * z.n) return;
   KCycleCudaLinePoint(&z, thread, &l, &i);
-  place = KCycleCudaLineAt(&z, l, &row, &number) + i * z.step[0];
-  (void)Sum<NC, NC>(st, x, PointAt(st.box, place), &sum, &middle);
-  z.y[i * z.nlines + l] = KCyclePointFinish(KC_RESIDUAL, sum, b[place], middle, 0, 0);
+  index = KCycleCudaLineAt(&z, l, &row, &number) + i * z.step[0];
+  (void)Sum<NC, NC>(st, x, PointAt(st.box, index), &sum, &middle);
+  z.y[i * z.nlines + l] = KCyclePointFinish(KC_RESIDUAL, sum, b[index], middle, 0, 0);
 }
 
 cudaError_t KCycleCudaCompute(cudaStream_t stream, const KCycleCudaStencil *st, const KCycleCudaStep *step)

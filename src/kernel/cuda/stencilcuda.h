@@ -1,6 +1,6 @@
 /*
   Products, residuals and relaxation with a stencil: what one thread does. A shape of stencils is known by the number of
-  its coefficients, for which loops are unrolled; where they lie stands in KCycleShape.
+  its coefficients, for which loops are unrolled; KCycleShape says where they lie.
 */
 #pragma once
 
@@ -16,9 +16,9 @@
    : (st)->shape.ncoeffs == 27 ? kernel<27> \
                                : NULL)
 
-/* A point of the owned box, its line and where it stands in a vector */
+/* A point of the owned box, its line and where it is in a vector */
 typedef struct {
-  PetscInt i, j, k, line, place;
+  PetscInt i, j, k, line, index;
 } Point;
 
 /* Point i of a line */
@@ -26,7 +26,7 @@ static __device__ __forceinline__ Point PointOf(const KCycleCudaBox &box, PetscI
 {
   Point p;
 
-  p.place = i + line * box.n[0];
+  p.index = i + line * box.n[0];
   p.line  = line;
   p.i     = i;
   p.k     = KCycleCudaQuotient(line, box.plane);
@@ -34,11 +34,11 @@ static __device__ __forceinline__ Point PointOf(const KCycleCudaBox &box, PetscI
   return p;
 }
 
-static __device__ __forceinline__ Point PointAt(const KCycleCudaBox &box, PetscInt place)
+static __device__ __forceinline__ Point PointAt(const KCycleCudaBox &box, PetscInt index)
 {
-  const PetscInt line = KCycleCudaQuotient(place, box.line);
+  const PetscInt line = KCycleCudaQuotient(index, box.line);
 
-  return PointOf(box, line, place - line * box.n[0]);
+  return PointOf(box, line, index - line * box.n[0]);
 }
 
 /* Coefficient o of point i of line (j, k), which may be one of the halo, from its class or its block */
@@ -103,7 +103,7 @@ static __device__ __forceinline__ void Neighbours(const KCycleCudaStencil &st, c
 
   if (inside) {
     KC_UNROLL
-    for (int l = 0; l < PART; l++) v[l] = x[p.place + st.away[first + l]];
+    for (int l = 0; l < PART; l++) v[l] = x[p.index + st.away[first + l]];
     return;
   }
   KC_UNROLL
@@ -155,34 +155,34 @@ static __device__ __forceinline__ KCScalar Sum(const KCycleCudaStencil &st, cons
 }
 
 template <int NC, int PART>
-static __device__ __forceinline__ void ComputePoint(const KCycleCudaComputeWork &work, PetscInt place)
+static __device__ __forceinline__ void ComputePoint(const KCycleCudaComputeWork &work, PetscInt index)
 {
   const KCycleCudaStencil &st   = work.st;
   const KCycleCudaStep    &step = work.step;
   KCScalar                 sum, middle, inverse;
 
-  if (place >= st.box.npoints) return;
-  inverse       = Sum<NC, PART>(st, step.x, PointAt(st.box, place), &sum, &middle);
-  step.y[place] = KCyclePointFinish(step.op, sum, step.b ? step.b[place] : (KCScalar)0, middle, step.w, inverse);
+  if (index >= st.box.npoints) return;
+  inverse       = Sum<NC, PART>(st, step.x, PointAt(st.box, index), &sum, &middle);
+  step.y[index] = KCyclePointFinish(step.op, sum, step.b ? step.b[index] : (KCScalar)0, middle, step.w, inverse);
 }
 
 /* d <- keep d + w D^-1 (b - A x), y = x + d */
 template <int NC, int PART>
-static __device__ __forceinline__ void ChangePoint(const KCycleCudaComputeWork &work, PetscInt place)
+static __device__ __forceinline__ void ChangePoint(const KCycleCudaComputeWork &work, PetscInt index)
 {
   const KCycleCudaStencil &st   = work.st;
   const KCycleCudaStep    &step = work.step;
   KCScalar                 sum, middle, inverse, d;
 
-  if (place >= st.box.npoints) return;
-  inverse = Sum<NC, PART>(st, step.x, PointAt(st.box, place), &sum, &middle);
-  d = KCyclePointFinish(KC_RELAX, sum, step.b[place], step.keep == 0 ? (KCScalar)0 : step.keep * step.d[place], step.w,
+  if (index >= st.box.npoints) return;
+  inverse = Sum<NC, PART>(st, step.x, PointAt(st.box, index), &sum, &middle);
+  d = KCyclePointFinish(KC_RELAX, sum, step.b[index], step.keep == 0 ? (KCScalar)0 : step.keep * step.d[index], step.w,
                         inverse);
-  step.d[place] = d;
-  step.y[place] = middle + d;
+  step.d[index] = d;
+  step.y[index] = middle + d;
 }
 
-/* A thread has two points beside each other in x, of which one may have the colour */
+/* A thread has two points side by side in x, of which one may have the colour */
 template <int NC, int PART>
 static __device__ __forceinline__ void RelaxColourPair(const KCycleCudaColourWork &work, PetscInt thread)
 {
@@ -202,11 +202,11 @@ static __device__ __forceinline__ void RelaxColourPair(const KCycleCudaColourWor
 
     wanted = lines ? (colour.colour + parity[0]) & 1 : 2;
   } else wanted = (colour.colour + parity[0] + parity[1] + parity[2]) & 1;
-  if (colour.zeroguess && wanted != 0) colour.x[p.place] = 0;
-  if (colour.zeroguess && wanted != 1 && first + 1 < st.box.n[0]) colour.x[p.place + 1] = 0;
+  if (colour.zeroguess && wanted != 0) colour.x[p.index] = 0;
+  if (colour.zeroguess && wanted != 1 && first + 1 < st.box.n[0]) colour.x[p.index + 1] = 0;
   p.i += wanted;
-  p.place += wanted;
+  p.index += wanted;
   if (wanted == 2 || p.i >= st.box.n[0]) return;
   inverse           = Sum<NC, PART>(st, colour.zeroguess ? NULL : colour.x, p, &sum, &middle);
-  colour.x[p.place] = KCyclePointFinish(KC_RELAX, sum, colour.b[p.place], middle, colour.w, inverse);
+  colour.x[p.index] = KCyclePointFinish(KC_RELAX, sum, colour.b[p.index], middle, colour.w, inverse);
 }

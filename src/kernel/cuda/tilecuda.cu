@@ -1,20 +1,20 @@
 /*
   Red-black half sweeps in tiles: each value is read once for up to KC_CUDA_TILE of them, for the interpolation before
-  and for residual and restriction behind.
+  and for residual and restriction after.
 
   A block of threads has a part of a plane, in 2D of a line, and marches through the planes (lines) of the grid. What
-  its steps work on is in shared memory, in a ring of planes. As on the host (passes.c) steps run behind each other, one
+  its steps work on is in shared memory, in a ring of planes. As on the host (passes.c) steps run after each other, one
   plane apart:
 
     plane     t              t - 1    t - 2    t - 3     t - 4    t - 5
     from x    loaded         red      black    red       black    residual, restriction
     zeros     loaded, red    black    red      black     residual, restriction
 
-  Each step needs points beside its own as the step before left them. So a part has a rim as wide as there are steps,
+  Each step needs points next to its own as the step before left them. So a part has a rim as wide as there are steps,
   which is computed by its neighbours as well: x goes in and y comes out, as neighbours read x at any time. The same
   holds for the first and the last planes, where the march is cut into several ones, so that all processors work.
 
-  In shared memory a line is split into its points of even and of odd place, as in tile.c, so that the points of a
+  In shared memory a line is split into its points of even and of odd index, as in tile.c, so that the points of a
   colour, and each of their neighbours, lie side by side.
 */
 #include "tilecuda.h"
@@ -57,11 +57,11 @@ static __device__ __forceinline__ Point PointOf(const KCycleCudaTile &a, const P
   p.j     = NC == 7 ? part.at[1] + row : plane;
   p.k     = NC == 7 ? plane : 0;
   p.line  = p.j + a.st.box.n[1] * p.k;
-  p.place = p.i + a.st.box.n[0] * p.line;
+  p.index = p.i + a.st.box.n[0] * p.line;
   return p;
 }
 
-/* Is a point of the grid's, and so many points from the edge of the part? */
+/* Is it a point of the grid, and at that distance from the edge of the part? */
 template <int NC>
 static __device__ __forceinline__ bool IsInside(const KCycleCudaTile &a, const Shares &shares, const Part &part,
                                                 PetscInt margin, PetscInt row, PetscInt i)
@@ -100,9 +100,9 @@ static __device__ __forceinline__ void Fetch(const KCycleCudaTile &a, const Shar
     const PetscInt n = (PetscInt)threadIdx.x + q * THREADS(NC), row = n / WIDTH(NC), i = n % WIDTH(NC);
     const bool     inside = row < shares.rows && IsInside<NC>(a, shares, part, 0, row, i);
 
-    x[q] = inside && a.x && IsPlane(part, plane) ? a.x[PointOf<NC>(a, part, row, i, plane).place] : (KCScalar)0;
+    x[q] = inside && a.x && IsPlane(part, plane) ? a.x[PointOf<NC>(a, part, row, i, plane).index] : (KCScalar)0;
     b[q] = inside && IsPlane(part, behind) && behind >= part.low + Lag(a)
-               ? a.b[PointOf<NC>(a, part, row, i, behind).place]
+               ? a.b[PointOf<NC>(a, part, row, i, behind).index]
                : (KCScalar)0;
   }
 }
@@ -170,7 +170,7 @@ static __device__ __forceinline__ void Beside(const Planes &planes, PetscInt row
   v[o++] = planes.behind[at];
 }
 
-/* Half sweep s on a plane: a thread has two points beside each other in x, of which one has the colour */
+/* Half sweep s on a plane: a thread has two points side by side in x, of which one has the colour */
 template <int NC>
 static __device__ __forceinline__ void Relax(const KCycleCudaTile &a, const Shares &shares, const Part &part,
                                              PetscInt s, PetscInt plane)
@@ -195,7 +195,7 @@ static __device__ __forceinline__ void Relax(const KCycleCudaTile &a, const Shar
   }
 }
 
-/* The residual of a plane, in the place of b */
+/* The residual of a plane, in b's memory */
 template <int NC>
 static __device__ __forceinline__ void Residual(const KCycleCudaTile &a, const Shares &shares, const Part &part,
                                                 PetscInt plane)
@@ -263,7 +263,7 @@ static __device__ __forceinline__ KCScalar FromPlane(const KCycleCudaTile &a, co
   return sum;
 }
 
-/* Fine plane f goes to the one or two coarse planes that it touches: sums are complete behind the last one that touches
+/* Fine plane f goes to the one or two coarse planes that it touches: sums are complete after the last one that touches
    a coarse plane */
 template <int NC>
 static __device__ __forceinline__ void Restrict(const KCycleCudaTile &a, const Shares &shares, const Part &part,
@@ -308,7 +308,7 @@ static __device__ __forceinline__ void Write(const KCycleCudaTile &a, const Shar
     const PetscInt row = n / WIDTH(NC), i = n % WIDTH(NC);
 
     if (IsInside<NC>(a, shares, part, shares.rim, row, i))
-      a.y[PointOf<NC>(a, part, row, i, plane).place] = x[Local<NC>(row, i)];
+      a.y[PointOf<NC>(a, part, row, i, plane).index] = x[Local<NC>(row, i)];
   }
 }
 
@@ -330,7 +330,7 @@ static __device__ __forceinline__ Part PartOf(const KCycleCudaTile &a, const Sha
   return part;
 }
 
-/* Barriers: behind each step, since others read what it leaves. What is written last in a turn is read no more when the
+/* Barriers: after each step, since others read what it leaves. What is written last in a turn is read no more when the
    next plane takes its place in the ring, but for the residual */
 template <int NC>
 static __global__ void __launch_bounds__(THREADS(NC), NC == 7 ? 1 : 2)

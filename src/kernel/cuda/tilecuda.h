@@ -64,7 +64,7 @@ static __device__ __forceinline__ KCScalar SumOf(const KCycleCudaTile &a, const 
   return c[NC / 2] == (KCScalar)0 ? (KCScalar)0 : (KCScalar)1 / c[NC / 2];
 }
 
-/* The first coarse point at fine point i or behind it, or one past the last */
+/* The first coarse point at fine point i or after it, or one past the last */
 static __device__ __forceinline__ PetscInt CoarseFrom(const KCycleCudaTransfer &tr, int d, PetscInt i)
 {
   const PetscInt away = i - tr.shift[d], c = tr.factor[d] == 1 ? away : KCycleFloorHalf(away + 1);

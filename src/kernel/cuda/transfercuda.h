@@ -37,14 +37,14 @@ static __device__ __forceinline__ KCScalar Interpolated(const KCycleCudaTransfer
   return sum;
 }
 
-static __device__ __forceinline__ void InterpolatePoint(const KCycleCudaInterpolateWork &work, PetscInt place)
+static __device__ __forceinline__ void InterpolatePoint(const KCycleCudaInterpolateWork &work, PetscInt index)
 {
   const KCycleCudaBox &fine = work.tr.fine;
-  const PetscInt       line = KCycleCudaQuotient(place, fine.line), k = KCycleCudaQuotient(line, fine.plane),
+  const PetscInt       line = KCycleCudaQuotient(index, fine.line), k = KCycleCudaQuotient(line, fine.plane),
                  j = line - k * fine.n[1];
 
-  if (place >= fine.npoints) return;
-  work.x[place] = Interpolated(work.tr, work.e, place - line * fine.n[0], j, k, work.add ? work.x[place] : (KCScalar)0);
+  if (index >= fine.npoints) return;
+  work.x[index] = Interpolated(work.tr, work.e, index - line * fine.n[0], j, k, work.add ? work.x[index] : (KCScalar)0);
 }
 
 /* What coarse point c gets from a fine line, whose points are line(i); w: weights on its coarse line */

@@ -72,14 +72,14 @@ static __global__ void LargestPart(PetscInt n, PetscInt parts, const PetscReal *
   largest[thread] = most;
 }
 
-static __global__ void Take(PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y)
+static __global__ void ConvertIn(PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y)
 {
   const PetscInt i = KCycleCudaThread();
 
   if (i < n) y[i] = (KCScalar)(x[i] / divisor);
 }
 
-static __global__ void Give(PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y)
+static __global__ void ConvertOut(PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y)
 {
   const PetscInt i = KCycleCudaThread();
 
@@ -142,14 +142,14 @@ cudaError_t KCycleCudaLargest(cudaStream_t stream, PetscInt n, const PetscScalar
                                : status;
 }
 
-cudaError_t KCycleCudaTake(cudaStream_t stream, PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y)
+cudaError_t KCycleCudaConvertIn(cudaStream_t stream, PetscInt n, const PetscScalar *x, PetscReal divisor, KCScalar *y)
 {
-  return KCycleCudaLaunch(stream, n, Take, n, x, divisor, y);
+  return KCycleCudaLaunch(stream, n, ConvertIn, n, x, divisor, y);
 }
 
-cudaError_t KCycleCudaGive(cudaStream_t stream, PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y)
+cudaError_t KCycleCudaConvertOut(cudaStream_t stream, PetscInt n, const KCScalar *x, PetscReal factor, PetscScalar *y)
 {
-  return KCycleCudaLaunch(stream, n, Give, n, x, factor, y);
+  return KCycleCudaLaunch(stream, n, ConvertOut, n, x, factor, y);
 }
 
 cudaError_t KCycleCudaFill(cudaStream_t stream, PetscInt n, PetscScalar value, PetscScalar *y)

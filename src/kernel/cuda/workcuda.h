@@ -1,6 +1,6 @@
 /*
   What kernels are launched with, in one struct each. The function with the arithmetic, in a header, has it and the
-  number of a thread as arguments, so that a kernel of its own and one that goes through many (blockcuda.cu) call the
+  number of a thread as arguments, so that its own kernel and one that goes through many (blockcuda.cu) call the
   same.
 */
 #pragma once

@@ -76,9 +76,7 @@ static PetscErrorCode Scale(const KCycleLevelData *level, PetscReal factor)
 /* The parts of a sum or maximum, on the host */
 static PetscErrorCode GetParts(const KCycleLevelData *level)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleDeviceToHost(KC_CUDA_PARTS * sizeof(PetscReal), level->device->scratch, level->device->parts));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleDeviceToHost(KC_CUDA_PARTS * sizeof(PetscReal), level->device->scratch, level->device->parts);
 }
 
 static PetscErrorCode SumSquares(const KCycleLevelData *level, const KCScalar *x, PetscReal *sum)
@@ -108,14 +106,14 @@ static PetscErrorCode Largest(const KCycleLevelData *level, const PetscScalar *x
 static PetscErrorCode ConvertIn(const KCycleLevelData *level, const PetscScalar *x, PetscReal divisor, KCScalar *y)
 {
   PetscFunctionBegin;
-  KCycleCallKernel(KCycleCudaTake, level->st->box->npoints, x, divisor, y);
+  KCycleCallKernel(KCycleCudaConvertIn, level->st->box->npoints, x, divisor, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ConvertOut(const KCycleLevelData *level, const KCScalar *x, PetscReal factor, PetscScalar *y)
 {
   PetscFunctionBegin;
-  KCycleCallKernel(KCycleCudaGive, level->st->box->npoints, x, factor, y);
+  KCycleCallKernel(KCycleCudaConvertOut, level->st->box->npoints, x, factor, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -210,9 +208,7 @@ static PetscErrorCode SmoothRestrict(const KCycleLevelData *level, int which, co
 
 static PetscErrorCode InterpolateSmooth(const KCycleLevelData *level, int which, const KCycleSweeps *sweeps)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleDeviceTileUp(level->device->tile, level, which, sweeps));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleDeviceTileUp(level->device->tile, level, which, sweeps);
 }
 
 static PetscErrorCode AttachTransfer(const KCycleLevelData *level)

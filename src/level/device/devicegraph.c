@@ -1,8 +1,8 @@
 /*
-  What a device is asked to do, recorded as a CUDA graph and played by one launch.
+  What a device is asked to do, recorded as a CUDA graph and replayed by one launch.
 
-  PETSc's stream may be CUDA's own one, from which nothing can be recorded: a device context with another stream stands
-  in its place meanwhile.
+  PETSc's stream may be CUDA's own one, from which nothing can be recorded: a device context with another stream
+  replaces it meanwhile.
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 

@@ -84,9 +84,7 @@ PetscErrorCode KCycleDeviceFree(const void *pointer)
 
 static PetscErrorCode CopyIndices(PetscInt n, const PetscInt from[], PetscInt **to)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleDeviceCopy(from, (size_t)n * sizeof(*from), to));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleDeviceCopy(from, (size_t)n * sizeof(*from), to);
 }
 
 /* Leaves of this process by their roots, for sums: those of root r are add[start[s]] to add[start[s + 1] - 1], where r
@@ -116,7 +114,7 @@ static PetscErrorCode CopySums(PetscInt nroots, PetscInt n, const PetscInt leaf[
 }
 
 /* Pairs of leaves and roots that are both on this process */
-static PetscErrorCode TakePairs(PetscSF sf, PetscMPIInt rank, KCycleDeviceExchange *ex)
+static PetscErrorCode FindPairs(PetscSF sf, PetscMPIInt rank, KCycleDeviceExchange *ex)
 {
   const PetscInt    *ilocal;
   const PetscSFNode *remote;
@@ -137,7 +135,7 @@ static PetscErrorCode TakePairs(PetscSF sf, PetscMPIInt rank, KCycleDeviceExchan
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Which owned points other processes read, in number[]: their place in a packed array, or -1; and what a leaf has as
+/* Which owned points other processes read, in number[]: their index in a packed array, or -1; and what a leaf has as
    its root there, in from[] */
 static PetscErrorCode NumberSent(PetscSF sf, PetscMPIInt rank, PetscInt nhalo, PetscInt number[], PetscInt from[])
 {
@@ -160,7 +158,7 @@ static PetscErrorCode NumberSent(PetscSF sf, PetscMPIInt rank, PetscInt nhalo, P
 }
 
 /* What is read from other processes, packed */
-static PetscErrorCode TakeOthers(PetscSF sf, PetscMPIInt rank, PetscInt nhalo, KCycleDeviceExchange *ex)
+static PetscErrorCode FindOthers(PetscSF sf, PetscMPIInt rank, PetscInt nhalo, KCycleDeviceExchange *ex)
 {
   const PetscInt    *ilocal;
   const PetscSFNode *remote;
@@ -201,9 +199,9 @@ static PetscErrorCode ExchangeCreate(PetscSF sf, PetscInt nhalo, KCycleDeviceExc
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sf), &rank));
   PetscCall(PetscNew(&ex));
   *exchange = ex;
-  PetscCall(TakePairs(sf, rank, ex));
+  PetscCall(FindPairs(sf, rank, ex));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TakeOthers(sf, rank, nhalo, ex));
+  PetscCall(FindOthers(sf, rank, nhalo, ex));
   ex->aware = use_gpu_aware_mpi;
   for (int i = 0; i < 2; i++) {
     const size_t bytes = (size_t)(i ? ex->ngot : ex->nsent) * sizeof(KCScalar);
@@ -346,7 +344,7 @@ PetscErrorCode KCycleDeviceGridDestroy(KCycleDeviceGrid **grid)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of so many numbers */
+/* Bytes of n numbers */
 static size_t Bytes(PetscInt n)
 {
   return (size_t)n * sizeof(KCScalar);
@@ -436,7 +434,7 @@ PetscErrorCode KCycleDeviceGridExchange(const KCycleDeviceGrid *grid, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the halo of the grid to the points of x that it stands for; then it is zero */
+/* Adds the halo of the grid to the points of x that it copies; then it is zero */
 PetscErrorCode KCycleDeviceGridReduce(const KCycleDeviceGrid *grid, KCScalar *x)
 {
   const KCycleDeviceExchange *ex = grid->exchange[1];

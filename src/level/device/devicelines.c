@@ -116,7 +116,7 @@ static KCycleCudaLines ColourOf(const KCycleStencil *st, const Lines *lines, int
   return to;
 }
 
-/* What comes before and behind the parts of lines, from the first and the last points of y */
+/* What comes before and after the parts of lines, from the first and the last points of y */
 static PetscErrorCode CompleteLines(const Lines *lines, const KCycleCudaLines *z, int colour)
 {
   const KCycleLines *of     = lines->of;

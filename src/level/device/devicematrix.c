@@ -6,14 +6,14 @@
 
 struct _KCycleMatrix {
   KCScalar              *M; /* on the device, by rows */
-  /* while columns are made: where steps have their numbers, and where these stand among those of a block, */
+  /* while columns are made: where steps have their numbers, and where these are among those of a block, */
   PetscInt               nparts;
   KCycleDeviceNumbers   *part;
   PetscInt              *start;
   PetscInt               stride; /* from block to block, */
   KCScalar              *numbers;
   KCycleCudaInstruction *moved;       /* instructions for the numbers of the first block, */
-  unsigned long long    *bits;        /* which of their words are places of these, */
+  unsigned long long    *bits;        /* which of their words are addresses in these, */
   KCycleCudaInstruction *instruction; /* and both on the device */
   unsigned long long    *vectors;
 };
@@ -64,14 +64,14 @@ static PetscErrorCode CreateNumbers(KCycleMatrix *m, PetscInt blocks)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a place of a level is for the first block; NULL: there is none */
-static KCScalar *PlaceOf(const KCycleMatrix *m, const KCScalar *place)
+/* What an address of a level's array is for the first block; NULL: there is none */
+static KCScalar *AddressOf(const KCycleMatrix *m, const KCScalar *address)
 {
   for (PetscInt i = 0; i < m->nparts; i++) {
     const KCycleDeviceNumbers *part = &m->part[i];
 
-    if (part->n && place >= part->first && place < part->first + part->n)
-      return m->numbers + m->start[i] + (place - part->first);
+    if (part->n && address >= part->first && address < part->first + part->n)
+      return m->numbers + m->start[i] + (address - part->first);
   }
   return NULL;
 }
@@ -85,13 +85,13 @@ static PetscErrorCode Move(const KCycleMatrix *m, KCycleCudaInstruction *now, un
 
   PetscFunctionBegin;
   for (int i = 0; i < n; i++) {
-    KCScalar *place;
+    KCScalar *address;
 
-    PetscCall(PetscMemcpy(&place, &words[word[i]], sizeof(place)));
-    if (!place) continue;
-    place = PlaceOf(m, place);
-    PetscCheck(place, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A step works on a vector of no level");
-    PetscCall(PetscMemcpy(&words[word[i]], &place, sizeof(place)));
+    PetscCall(PetscMemcpy(&address, &words[word[i]], sizeof(address)));
+    if (!address) continue;
+    address = AddressOf(m, address);
+    PetscCheck(address, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A step works on a vector of no level");
+    PetscCall(PetscMemcpy(&words[word[i]], &address, sizeof(address)));
     bits[word[i] / 64] |= 1ull << word[i] % 64;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -135,8 +135,8 @@ PetscErrorCode KCycleDeviceMatrixCreate(const KCycleProgram *program, PetscInt n
   steps.instruction = m->instruction;
   steps.vectors     = m->vectors;
   made.stride       = (PetscInt64)m->stride * (PetscInt64)sizeof(KCScalar);
-  made.b            = PlaceOf(m, level->b);
-  made.x            = PlaceOf(m, level->x);
+  made.b            = AddressOf(m, level->b);
+  made.x            = AddressOf(m, level->x);
   made.M            = m->M;
   KCycleCallKernel(KCycleCudaMakeColumns, &steps, &made);
   /* The cycle that comes next may be recorded, and a kernel cannot be loaded meanwhile */

@@ -9,7 +9,8 @@
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 
-/* Points that a part may have in a direction, some of them fewer than that for parts of the same size */
+/* Points that a part may have in a direction, some parts fewer, so that all have the same size. No thresholds: each is
+   tried */
 static const PetscInt sizes[] = {4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128};
 
 static PetscInt Pieces(PetscInt n, PetscInt most)
@@ -17,7 +18,7 @@ static PetscInt Pieces(PetscInt n, PetscInt most)
   return (n + most - 1) / most;
 }
 
-/* Points of a part that are so many points from its edge, and more */
+/* Points of a part that are at that distance from its edge, or further */
 static PetscReal Points(const KCycleCudaShares *s, PetscInt dim, PetscInt margin)
 {
   PetscReal points = 1;
@@ -38,7 +39,7 @@ static PetscReal Seconds(const KCycleCudaShares *s, PetscInt dim, PetscInt proce
              ((PetscReal)steps * KCYCLE_DEVICE_STEP + points * KCYCLE_DEVICE_POINT);
 }
 
-/* Parts that have so many points in each direction at most */
+/* Parts that have at most that number of points in each direction */
 static void ShareOut(const KCycleCudaTile *tile, PetscInt dim, const PetscInt most[3], KCycleCudaShares *s)
 {
   for (PetscInt d = 0; d < 3; d++) {
@@ -83,8 +84,8 @@ KCycleCudaShares *KCycleDevicePartsOf(KCycleDeviceTile *t, const KCycleTileKind 
   return &t->shares[kind->nhalf - 1][kind->zeros ? 1 : 0][kind->restricts ? 1 : 0];
 }
 
-/* Parts for all launches of so many half sweeps, and the seconds of those that begin with x, without and with residual
-   and restriction; false where some have no room */
+/* Parts for all launches of that number of half sweeps, and the seconds of those that begin with x, without and with
+   residual and restriction; false where some have no room */
 static PetscBool ChooseAll(KCycleDeviceTile *t, PetscInt nhalf, PetscReal seconds[2])
 {
   PetscBool fits = PETSC_TRUE;

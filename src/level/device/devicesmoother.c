@@ -1,5 +1,5 @@
 /*
-  What smoothers have on a device beside the operator. It goes with them: new values are a new smoother.
+  What smoothers have on a device in addition to the operator. It goes with them: new values are a new smoother.
 */
 #include <petsckcycle/private/devicelevelimpl.h>
 

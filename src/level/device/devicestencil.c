@@ -49,7 +49,7 @@ PetscErrorCode KCycleDeviceStencilFill(const KCycleStencil *from, KCycleDeviceSt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each line has a block of its own with all coefficients, one behind the other, which the caller fills */
+/* Each line has its own block with all coefficients, one after the other, which the caller fills */
 PetscErrorCode KCycleDeviceStencilMakeBlocks(const KCycleStencil *from, KCycleDeviceStencil *to, KCScalar **own)
 {
   const KCycleBox   *box    = from->box;
@@ -113,9 +113,7 @@ PetscErrorCode KCycleDeviceStencilDestroy(KCycleDeviceStencil **stencil)
 /* The halo from x, where there is nothing to do meanwhile */
 PetscErrorCode KCycleDeviceStencilExchange(const KCycleDeviceStencil *st, const KCScalar *x)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleDeviceGridExchange(st->grid, (PetscBool)(st->st.shape.box != 0), x));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleDeviceGridExchange(st->grid, (PetscBool)(st->st.shape.box != 0), x);
 }
 
 /* With the exchange of the halo of x */
@@ -136,7 +134,7 @@ PetscErrorCode KCycleDeviceStencilStep(const KCycleDeviceStencil *stencil, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Steps that compute a new x from the one before, which stand in x and in work[0] by turns */
+/* Steps that compute a new x from the one before, which are in x and in work[0] by turns */
 typedef struct {
   const KCycleDeviceStencil *st;
   const KCScalar            *b;
@@ -144,7 +142,7 @@ typedef struct {
   PetscBool                  zero; /* what now holds counts as zero */
 } Iterate;
 
-/* So that the last one of so many steps leaves it in x */
+/* So that the last step leaves it in x */
 static PetscErrorCode IterateBegin(Iterate *it, PetscInt steps)
 {
   PetscFunctionBegin;

@@ -1,9 +1,9 @@
 /*
-  Levels on a device whose red-black sweeps are fused in tiles (tilecuda.cu), with residual and restriction behind them,
+  Levels on a device whose red-black sweeps are fused in tiles (tilecuda.cu), with residual and restriction after them,
   or interpolation before.
 
   A launch reads the iterate from one vector and writes it to another. These two are x and the vector of the residual,
-  which tiles do not need: so no level takes more memory. Behind the sweeps on the way down the iterate may be in the
+  which tiles do not need: so no level takes more memory. After the sweeps on the way down the iterate may be in the
   second one, from where the way up brings it back to x.
 
   Tiles march where the grid gives each processor a march. On smaller ones blocks have parts of it (deviceparts.c), or
@@ -47,7 +47,7 @@ static void FindMiddle(const KCycleStencil *st, KCycleCudaTile *tile)
   tile->inverse = most->inverse;
 }
 
-/* The sets of fine lines beside coarse line (j, k), in the order of weights; -1: there is none. False where one is
+/* The sets of fine lines next to coarse line (j, k), in the order of weights; -1: there is none. False where one is
    outside the grid, or has no weights */
 static PetscBool SetsOf(const KCycleTransfer *tr, PetscInt j, PetscInt k, PetscInt set[9])
 {
@@ -78,7 +78,7 @@ static PetscBool HasSets(const KCycleTransfer *tr, PetscInt j, PetscInt k, const
   return same;
 }
 
-/* The weights of fine points beside coarse point c. False where one is outside the grid */
+/* The weights of fine points next to coarse point c. False where one is outside the grid */
 static PetscBool WeightsOf(const KCycleTransfer *tr, PetscInt c, const PetscInt set[9], KCScalar weights[27])
 {
   const PetscInt n = tr->coarse->n[0], i = tr->factor[0] * c + tr->shift[0], wide = tr->factor[0] - 1;
@@ -140,7 +140,7 @@ static PetscBool Fits(const KCycleLevelData *level)
                      level->smoother[1]->kind == KCYCLE_SWEEPS_REDBLACK);
 }
 
-/* NULL where each half sweep is a kernel of its own */
+/* NULL where each half sweep is its own kernel */
 PetscErrorCode KCycleDeviceTileCreate(const KCycleLevelData *level, const KCycleDeviceStencil *st,
                                       const KCycleCudaTransfer *tr, KCycleDeviceTile **tile)
 {
@@ -170,11 +170,6 @@ static PetscInt ColourOf(const KCycleSweeps *sweeps, PetscInt i)
   return (i + (KCycleSweepsBackward(sweeps) ? 1 : 0)) & 1;
 }
 
-static PetscInt Halves(const KCycleSweeps *sweeps)
-{
-  return sweeps->its * (sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 4 : 2);
-}
-
 /* Half sweeps from number first on, from the vector that the iterate is in to the other one */
 static PetscErrorCode Launch(KCycleDeviceTile *t, const KCycleLevelData *level, const KCycleSweeps *sweeps,
                              PetscInt first, PetscBool zeros)
@@ -197,7 +192,7 @@ static PetscErrorCode Launch(KCycleDeviceTile *t, const KCycleLevelData *level, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void TakeSmoother(KCycleDeviceTile *t, const KCycleSmoother *s)
+static void SetSmoother(KCycleDeviceTile *t, const KCycleSmoother *s)
 {
   const KCycleBox *box = s->st->box;
 
@@ -216,14 +211,14 @@ PetscErrorCode KCycleDeviceTileSettle(KCycleDeviceTile *t, const KCycleLevelData
 }
 
 /* x <- sweeps(x), coarse b <- R (b - A x), where there is a sweep. The last launch restricts: it has what is left of
-   half sweeps behind whole launches */
+   half sweeps after whole launches */
 PetscErrorCode KCycleDeviceTileDown(KCycleDeviceTile *t, const KCycleLevelData *level, int which,
                                     const KCycleSweeps *sweeps)
 {
-  const PetscInt all = Halves(sweeps);
+  const PetscInt all = 2 * KCycleSweepsTurns(sweeps);
 
   PetscFunctionBegin;
-  TakeSmoother(t, level->smoother[which]);
+  SetSmoother(t, level->smoother[which]);
   t->away   = PETSC_FALSE;
   t->tile.e = NULL;
   for (PetscInt done = 0; done < all; done += t->tile.nhalf) {
@@ -238,11 +233,11 @@ PetscErrorCode KCycleDeviceTileDown(KCycleDeviceTile *t, const KCycleLevelData *
 PetscErrorCode KCycleDeviceTileUp(KCycleDeviceTile *t, const KCycleLevelData *level, int which,
                                   const KCycleSweeps *sweeps)
 {
-  const PetscInt  all = Halves(sweeps), rest = all % t->most;
+  const PetscInt  all = 2 * KCycleSweepsTurns(sweeps), rest = all % t->most;
   const PetscBool away = (PetscBool)((all + t->most - 1) / t->most % 2);
 
   PetscFunctionBegin;
-  TakeSmoother(t, level->smoother[which]);
+  SetSmoother(t, level->smoother[which]);
   t->tile.coarse = NULL;
   if (t->away && !away) PetscCall(KCycleDeviceTileSettle(t, level));
   else if (away && !t->away) {

@@ -2,7 +2,7 @@
   A tile for box stencils: the planes of x that the steps of a coloured pass work on, copied to a ring of planes in
   cache.
 
-  In it lines lie at fixed distances, with zeros before and behind them and in place of lines outside the grid. So whole
+  In it lines lie at fixed distances, with zeros before and after them and in place of lines outside the grid. So whole
   vectors are computed from the first point of a line to its last, none of them apart. The coefficients stay where they
   are.
 
@@ -112,7 +112,7 @@ static const KCycleBoxKernels *KernelsOf(const KCycleBoxTile *w)
   return &KCycleBoxPlanesOfBoxes[w->lead ? 1 : 0];
 }
 
-/* Of each line its points of the first weights, then those of the second. alone: x counts as zero in the planes beside
+/* Of each line its points of the first weights, then those of the second. alone: x counts as zero in the planes next to
    it */
 void KCycleBoxTileRelax(const KCycleBoxTile *w, KCyclePlaneLines lines, PetscBool alone, const KCScalar *b,
                         const KCScalar *const weights[])

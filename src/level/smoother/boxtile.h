@@ -12,12 +12,12 @@ static inline KCScalar *LineAt(const KCycleBoxTile *w, PetscInt t, PetscInt l)
   return w->ring + ((t + w->planes) % w->planes * w->lines + l + w->lead) * (PetscInt64)w->length + KC_VECTOR;
 }
 
-/* Some lines beside the middle one: from which of the shape on, how many of them */
+/* Some lines next to the middle one: from which of the shape on, how many of them */
 typedef struct {
   int from, lines;
 } Group;
 
-/* The number of a line beside the middle one, and of its first coefficient */
+/* The number of a line next to the middle one, and of its first coefficient */
 KC_POINT int LineOf(const int nl, int beside)
 {
   return beside < nl / 2 ? beside : beside + 1;
@@ -34,14 +34,14 @@ KC_POINT int CoefficientOf(const int nl, const int box, int beside)
 /* The line of a plane that is worked on, and the lines around it */
 typedef struct {
   KCScalar                    *x;
-  const KCScalar              *beside[3]; /* the same line in the planes before, of and behind it */
+  const KCScalar              *beside[3]; /* the same line in the planes before, of and after it */
   KCScalar                    *t;         /* work space */
   const KCycleBoxCoefficients *c, *after; /* of the line, and of the one that is next */
   PetscInt                     length;    /* from a line of the plane to the next one */
-  PetscBool                    alone;     /* the planes beside it count as zero */
+  PetscBool                    alone;     /* the planes next to it count as zero */
 } Line;
 
-/* m points of the line, from point a on: places of x, b, t; m is a multiple of a vector */
+/* m points of the line, from point a on: numbers of x, b, t; m is a multiple of a vector */
 typedef struct {
   PetscInt        a, m;
   const KCScalar *x, *b;
@@ -103,7 +103,7 @@ KC_POINT void SubtractLines(const int constant, const int nl, const int box, con
   }
 }
 
-/* t = b - the share of all lines beside the middle one, of m points from point a on */
+/* t = b - the share of all lines next to the middle one, of m points from point a on */
 KC_POINT void SubtractBeside(const int constant, const int nl, const int box, PetscInt a, PetscInt m, const Line *l,
                              const KCScalar *b)
 {
@@ -169,7 +169,7 @@ KC_POINT void SubtractAlong(PetscInt n, const KCycleBoxCoefficients *c, const KC
   KC_IVDEP for (PetscInt i = 0; i < n; i++) t[i] -= left[i] * x[i - 1] + diagonal[i] * x[i] + right[i] * x[i + 1];
 }
 
-/* Lines of a plane are relaxed, or their residuals restricted. alone: the planes beside it count as zero */
+/* Lines of a plane are relaxed, or their residuals restricted. alone: the planes next to it count as zero */
 typedef struct {
   KCyclePlaneLines         lines;
   PetscBool                alone;
@@ -229,7 +229,7 @@ typedef struct {
   void (*restrictresidual)(const KCycleBoxTile *, const KCycleBoxPlane *);
 } KCycleBoxKernels;
 
-PETSC_INTERN const KCycleBoxKernels KCycleBoxPlanesOfBoxes[2];  /* of lines that stand alone, and in 3D */
+PETSC_INTERN const KCycleBoxKernels KCycleBoxPlanesOfBoxes[2];  /* of single lines, and in 3D */
 PETSC_INTERN const KCycleBoxKernels KCycleBoxPlanesOfPrisms[3]; /* along x, y and z */
 
 #define KC_BOX_PLANES(name, nl, box)                                                       \

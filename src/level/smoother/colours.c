@@ -67,6 +67,18 @@ static PetscErrorCode CouplingsWithinColours(const KCycleSmoother *s, PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Destroy(KCycleSmoother *s)
+{
+  KCycleColours *colours = (KCycleColours *)s->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(colours->weights));
+  PetscCall(PetscFree(colours->line));
+  PetscCall(KCycleTileDestroy(&colours->tile));
+  PetscCall(KCycleBoxTileDestroy(&colours->boxtile));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The smoother has colours */
 PetscErrorCode KCycleColoursCreate(KCycleSmoother *s)
 {
@@ -77,7 +89,7 @@ PetscErrorCode KCycleColoursCreate(KCycleSmoother *s)
   s->data        = colours;
   s->local       = PETSC_TRUE;
   s->ops.setup   = KCycleColoursSetUp;
-  s->ops.destroy = KCycleColoursDestroy;
+  s->ops.destroy = Destroy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,18 +106,6 @@ PetscErrorCode KCycleColoursSetUp(KCycleSmoother *s)
   PetscCall(PetscMalloc1(n + 1, &colours->weights));
   for (PetscInt i = 0; i <= n; i++) colours->weights[i] = i % 2 ? 0 : s->weight;
   PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * 2 * n, &colours->line));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode KCycleColoursDestroy(KCycleSmoother *s)
-{
-  KCycleColours *colours = (KCycleColours *)s->data;
-
-  PetscFunctionBegin;
-  PetscCall(PetscFree(colours->weights));
-  PetscCall(PetscFree(colours->line));
-  PetscCall(KCycleTileDestroy(&colours->tile));
-  PetscCall(KCycleBoxTileDestroy(&colours->boxtile));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,13 +8,13 @@
 typedef struct {
   KCScalar      *weights; /* weight, 0, weight, 0, ... */
   KCScalar      *line;    /* two lines of x for each thread, while they are computed */
+  PetscBool      planar;  /* four colours, of grids in two dimensions, and not eight */
   KCycleTile    *tile;    /* of red-black sweeps, or NULL */
   KCycleBoxTile *boxtile;
 } KCycleColours;
 
 PETSC_INTERN PetscErrorCode KCycleColoursCreate(KCycleSmoother *);
 PETSC_INTERN PetscErrorCode KCycleColoursSetUp(KCycleSmoother *);
-PETSC_INTERN PetscErrorCode KCycleColoursDestroy(KCycleSmoother *);
 PETSC_INTERN void           KCycleColoursRelaxLine(const KCyclePass *, PetscInt j, PetscInt k, PetscInt parity,
                                                    PetscBool zeroguess);
 

@@ -1,6 +1,6 @@
 /*
   Grid lines that several processes have parts of, or that wrap around, are solved exactly, too. With T the system of
-  one part, r its residual, and what comes before and behind the part as unknowns b and a,
+  one part, r its residual, and what comes before and after the part as unknowns b and a,
 
     x = T^-1 r - v b - w a,   v = T^-1 (coupling of the first point), w = T^-1 (coupling of the last one),
 
@@ -24,7 +24,7 @@ PetscErrorCode KCycleLinesGather(const KCycleLineEnds *e, PetscInt n, const KCSc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From what was gathered, what comes before the lines of a colour and behind them: a thread's share */
+/* From what was gathered, what comes before the lines of a colour and after them: a thread's share */
 void KCycleLinesBeyond(KCycleLines *z, int colour)
 {
   KCycleLineEnds *e    = &z->ends;
@@ -77,7 +77,7 @@ static void SolveTransposed(PetscInt n, PetscScalar *a, PetscScalar *h)
   }
 }
 
-/* What a line's first and last points add to what comes before its part on this process and behind it: rows of the
+/* What a line's first and last points add to what comes before its part on this process and after it: rows of the
    inverse of their system, into h. ends: v first, v last, w first, w last of each part, at a distance */
 static void InvertEnds(const KCycleLineEnds *e, const KCScalar *ends, PetscInt distance, PetscScalar *a, PetscScalar *h)
 {
@@ -108,12 +108,12 @@ static void EndsOfBlock(const KCycleLines *z, const KCycleLineBlock *block, Pets
   const PetscInt number = KCycleLinesFactors(z, block, &f), last = (z->n - 1) * f.m;
 
   for (PetscInt s = 0; s < block->end - block->first; s++) {
-    const PetscInt place = KCycleFactorsPlace(&f, number + s);
+    const PetscInt index = KCycleFactorsIndex(&f, number + s);
 
-    to[s]             = f.before[place];
-    to[total + s]     = f.before[last + place];
-    to[2 * total + s] = f.behind[place];
-    to[3 * total + s] = f.behind[last + place];
+    to[s]             = f.before[index];
+    to[total + s]     = f.before[last + index];
+    to[2 * total + s] = f.behind[index];
+    to[3 * total + s] = f.behind[last + index];
   }
 }
 

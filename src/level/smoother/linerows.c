@@ -3,12 +3,12 @@
   residual.
 
     first     the residuals of all points of the row; the first colour's systems are solved
-    second    what the first colour has found in this row and in those beside is taken off the residuals of the second
+    second    what the first colour has found in this row and its neighbours is taken off the residuals of the second
               one, whose systems are solved, and both are added to x
 
-  Rows beside have lines of the same colours where the stencil is a star: there the first colour goes a row ahead. It
-  needs x of the row before as it was, and has it, since nothing is added before both colours are solved. What rows have
-  found, and the residuals of the second colour, stay in a cache.
+  Neighbouring rows have lines of the same colours where the stencil is a star: there the first colour goes a row ahead.
+  It needs x of the row before as it was, and has it, since nothing is added before both colours are solved. What rows
+  have found, and the residuals of the second colour, stay in a cache.
 */
 #include "lines.h"
 
@@ -106,7 +106,7 @@ void KCycleLinesFirstOfRow(const KCycleLineSweep *sweep, PetscInt row)
   }
 }
 
-/* A neighbour of the second colour's points: its place in the stencil; point k has it in e[k + shift] of m */
+/* A neighbour of the second colour's points: its number in the stencil; point k has it in e[k + shift] of m */
 static void AddNeighbour(const KCycleLineSweep *sweep, int place, const KCScalar *e, PetscInt shift, PetscInt m,
                          KCycleLineCouplings *with)
 {
@@ -120,7 +120,7 @@ static void AddNeighbour(const KCycleLineSweep *sweep, int place, const KCScalar
   with->count++;
 }
 
-/* Points i of the second colour's lines lose what the first colour has found beside them */
+/* Points i of the second colour's lines lose what the first colour has found next to them */
 static void Couple(const KCycleLineSweep *sweep, PetscInt row, PetscInt i, PetscInt m, KCScalar *r)
 {
   const KCycleStencil *st = sweep->st;

@@ -4,8 +4,8 @@
 */
 #include "lines.h"
 
-/* Lines of a block at least, where a row has more than one: the first and the last points of a line in x that have
-   coefficients of their own, at most 7 each, are all in one of them, as KCycleLinePart() wants it */
+/* Lines of a block at least, where a row has more than one. No threshold: the first and the last points of a line in x
+   that have their own coefficients, at most 7 each, have to be in one block, see KCycleLinePart() */
 #define LEAST_LINES 8
 
 /* Numbers that a set keeps of each point, see KCycleLineSetFactors() */
@@ -16,9 +16,9 @@ static PetscInt Kinds(const KCycleLines *z, PetscBool symmetric)
 
 static PetscInt *SetOf(const KCycleLines *z, const KCycleLineBlock *block)
 {
-  const PetscInt place = 2 * block->row + block->parity;
+  const PetscInt index = 2 * block->row + block->parity;
 
-  return z->set + (z->d == 0 ? place * z->nblocks + block->first / KC_SYSTEMS : place);
+  return z->set + (z->d == 0 ? index * z->nblocks + block->first / KC_SYSTEMS : index);
 }
 
 /* Returns the number that the first line of the block has among the systems */
@@ -114,8 +114,9 @@ static void FindShared(const KCycleStencil *st, const KCycleLines *z, const KCyc
   if (set->high > set->low) set->m -= set->high - set->low - 1;
 }
 
-/* Coefficient o of n points of a line, the first one and every step-th behind it, to places at a distance */
-static void Take(const KCycleLine *l, int o, PetscInt first, PetscInt step, PetscInt n, PetscInt distance, KCScalar *to)
+/* Coefficient o of n points of a line, the first one and every step-th after it, to numbers at a distance */
+static void Gather(const KCycleLine *l, int o, PetscInt first, PetscInt step, PetscInt n, PetscInt distance,
+                   KCScalar *to)
 {
   const KCScalar *c   = l->constant ? l->end[0] + o * l->stride : l->c[o];
   const PetscInt  low = first == 0 ? 1 : 0, high = first + step * (n - 1) == l->n - 1 ? n - 1 : n;
@@ -126,9 +127,9 @@ static void Take(const KCycleLine *l, int o, PetscInt first, PetscInt step, Pets
   if (high < n) to[(n - 1) * distance] = KCycleLineCoefficient(l, o, l->n - 1);
 }
 
-/* Those of lines in x: systems beside each other */
-static void TakeAlong(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
-                      const KCycleFactors *f, const int o[3], KCScalar *const c[3])
+/* Those of lines in x: systems side by side */
+static void GatherAlong(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
+                        const KCycleFactors *f, const int o[3], KCScalar *const c[3])
 {
   PetscInt x;
 
@@ -138,14 +139,14 @@ static void TakeAlong(const KCycleStencil *st, const KCycleLines *z, const KCycl
 
     if (s > f->low && s < f->high) continue;
     KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
-    for (int k = 0; k < 3; k++) Take(&l, o[k], 0, 1, z->n, f->m, c[k] + KCycleFactorsPlace(f, s));
+    for (int k = 0; k < 3; k++) Gather(&l, o[k], 0, 1, z->n, f->m, c[k] + KCycleFactorsIndex(f, s));
   }
 }
 
 /* And of others: along the grid's lines in x, whose coefficients are at hand together. Systems that are the same are
    those of the first one of them */
-static void TakeAcross(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
-                       const KCycleFactors *f, const int o[3], KCScalar *const c[3])
+static void GatherAcross(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
+                         const KCycleFactors *f, const int o[3], KCScalar *const c[3])
 {
   const PetscInt lines = block->end - block->first, first[2] = {0, PetscMin(f->high, lines)};
   const PetscInt end[2] = {f->low < f->high ? PetscMin(f->low + 1, lines) : lines, f->low < f->high ? lines : first[1]};
@@ -158,12 +159,13 @@ static void TakeAcross(const KCycleStencil *st, const KCycleLines *z, const KCyc
     KCycleLineCoefficients(st, line % st->box->n[1], line / st->box->n[1], &l);
     for (int k = 0; k < 3; k++) {
       for (int run = 0; run < 2; run++)
-        Take(&l, o[k], x + 2 * first[run], 2, end[run] - first[run], 1, c[k] + at + KCycleFactorsPlace(f, first[run]));
+        Gather(&l, o[k], x + 2 * first[run], 2, end[run] - first[run], 1,
+               c[k] + at + KCycleFactorsIndex(f, first[run]));
     }
   }
 }
 
-/* The coefficients of the systems of a block; 0 beyond ends that nothing is behind, and trivial systems where a block
+/* The coefficients of the systems of a block; 0 beyond ends that nothing is after, and trivial systems where a block
    has fewer lines */
 static void Coefficients(const KCycleStencil *st, const KCycleLines *z, const KCycleLineBlock *block,
                          const KCycleLineSet *set, KCScalar *c[3])
@@ -181,8 +183,8 @@ static void Coefficients(const KCycleStencil *st, const KCycleLines *z, const KC
   o[before]     = find[13 - step[z->d]];
   o[1]          = find[13];
   o[2 - before] = find[13 + step[z->d]];
-  if (z->d == 0) TakeAlong(st, z, block, &f, o, c);
-  else TakeAcross(st, z, block, &f, o, c);
+  if (z->d == 0) GatherAlong(st, z, block, &f, o, c);
+  else GatherAcross(st, z, block, &f, o, c);
   for (PetscInt s = 0; s < set->m; s++) {
     if (!z->coupled[0]) c[before][KCycleLinesRow(z, block, 0) * set->m + s] = 0;
     if (!z->coupled[1]) c[2 - before][KCycleLinesRow(z, block, z->n - 1) * set->m + s] = 0;
@@ -210,7 +212,7 @@ static void Factor(const KCycleLines *z, KCycleLineSet *set, KCScalar *a)
   set->symmetric = (PetscBool)!memcmp(lower + m, upper, (size_t)(n - m) * sizeof(KCScalar));
 }
 
-/* Room for one set more, of so many numbers */
+/* Room for one set more, of `length` numbers */
 static PetscErrorCode Grow(KCycleLines *z, size_t length)
 {
   PetscFunctionBegin;

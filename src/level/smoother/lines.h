@@ -26,9 +26,9 @@ typedef struct {
 typedef struct {
   MPI_Comm    comm; /* the processes of the lines, in their order; MPI_COMM_NULL: this one alone */
   PetscMPIInt size, rank;
-  KCScalar   *weight;     /* what first and last points add to what comes before lines, and behind them */
+  KCScalar   *weight;     /* what first and last points add to what comes before lines, and after them */
   KCScalar   *mine, *all; /* first and last points of the lines of a colour */
-  KCScalar   *beyond;     /* what comes before these lines, then what comes behind them */
+  KCScalar   *beyond;     /* what comes before these lines, then what comes after them */
 } KCycleLineEnds;
 
 typedef struct {
@@ -76,7 +76,7 @@ typedef struct {
 typedef struct {
   int             count;           /* of neighbours: 2, 4 or 6 */
   int             at[6];           /* their coefficients */
-  const KCScalar *e[6];            /* they have changed by e[k] beside point k */
+  const KCScalar *e[6];            /* they have changed by e[k] next to point k */
   PetscInt        low[6], high[6]; /* if low <= k < high; others have no such neighbour */
 } KCycleLineCouplings;
 
@@ -92,7 +92,7 @@ static inline int KCycleLinesFirstColour(const KCycleSmoother *s, const KCycleLi
   return s->st->shape.flat ? p[0] : s->st->shape.box ? p[0] + 2 * p[1] : p[0] ^ p[1];
 }
 
-/* Row i of the systems of a block: its place along the lines */
+/* Row i of the systems of a block: its index along the lines */
 static inline PetscInt KCycleLinesRow(const KCycleLines *z, const KCycleLineBlock *block, PetscInt i)
 {
   return z->turned && block->parity ? z->n - 1 - i : i;

@@ -25,7 +25,7 @@ typedef struct {
   KCycleFactors f[2];
 } Strip;
 
-/* Lines of a colour that strips have room for. Where factors and coefficients are read, too, from many places at a
+/* Lines of a colour that strips have room for. Where factors and coefficients are read, too, from many addresses at a
    time, strips cost more than they save, and there is one that has all lines */
 static PetscInt Width(const KCycleStencil *st, const KCycleLines *z)
 {
@@ -165,7 +165,7 @@ static void SolveAndAdd(const KCycleLineSweep *sweep, const Strip *strip)
 /* Lines low to high - 1 of the first colour, and those of the second one that are solved with them */
 static void MakeStrip(const KCycleLineSweep *sweep, PetscInt low, PetscInt high, Strip *strip)
 {
-  const PetscInt n = sweep->st->box->n[0], p = sweep->parity, behind = p ? 0 : 1; /* lines that begin behind */
+  const PetscInt n = sweep->st->box->n[0], p = sweep->parity, behind = p ? 0 : 1; /* lines that begin after it */
   const PetscInt lines[2] = {(n + 1 - p) / 2, (n + p) / 2};
   const PetscInt end      = high == lines[0] ? lines[1] : high - behind;
 

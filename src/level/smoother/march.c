@@ -1,14 +1,14 @@
 /*
   A march: steps of iterations by polynomials, in the natural order of the points, through a ring of planes in cache.
   It goes along the slowest direction (z, in 2D y: a plane is a line then). Each stage leaves its planes to the next
-  one, which is one plane behind it, and needs three of them:
+  one, which is one plane after it, and needs three of them:
 
     plane               t        t - 1     t - 2                      t       t - 1                 t - 2    t - 3
-    before the coarse   x = b/d  step      residual,     behind the   x = b/d step, interpolation   step     step
+    before the coarse   x = b/d  step      residual,     after the    x = b/d step, interpolation   step     step
     grid, from zero                        restriction   coarse grid                                         to x
 
   b and x are read and written where they are. In the ring there are zeros around each line and each plane, and beyond
-  the grid planes of zeros, so that no point has neighbours of another kind. The unit of work is a strip: lines behind
+  the grid planes of zeros, so that no point has neighbours of another kind. The unit of work is a strip: lines after
   each other that share a class of coefficients.
 
   Threads share the lines of each plane, the same ones in all stages. A star reads lines of others in the plane of the
@@ -16,9 +16,8 @@
 */
 #include "march.h"
 
-/* Numbers of a cache line at least; lines whose residuals wait for their restriction */
+/* Numbers of a cache line at least */
 #define PLACES   16
-#define WAITING  8
 /* Numbers that a class has in KCycleMarch.inverse */
 #define INVERSES 9
 
@@ -81,7 +80,7 @@ static PetscBool Collects(const KCycleMarch *m)
   return (PetscBool)(m->vectors && (m->vectors->ghosts || m->vectors->from));
 }
 
-/* Line l of b of plane t, and how far behind it the next line is */
+/* Line l of b of plane t, and how far after it the next line is */
 static const KCScalar *RightLine(const Run *run, PetscInt t, PetscInt l, PetscInt *width)
 {
   const KCycleMarch *m = run->march;
@@ -90,7 +89,7 @@ static const KCScalar *RightLine(const Run *run, PetscInt t, PetscInt l, PetscIn
   return Collects(m) ? m->right + ((t % m->most) * m->lines + l) * m->pitch : run->task->b + *width * LineOf(m, t, l);
 }
 
-/* Where stage i puts line l of plane t, and how far behind it the next line is */
+/* Where stage i puts line l of plane t, and how far after it the next line is */
 static KCScalar *Target(const Run *run, PetscInt i, PetscInt t, PetscInt l, PetscInt *out)
 {
   const KCycleMarch *m = run->march;
@@ -186,7 +185,7 @@ static PetscInt StripLength(const KCycleMarch *m, PetscInt t, PetscInt l, PetscI
   return m->st->box->dim == 3 ? nlines / 2 * 2 : nlines;
 }
 
-/* Lines first to end - 1 of plane t to lines behind y */
+/* Lines first to end - 1 of plane t to lines after y */
 static void DoLines(const Run *run, PetscInt i, PetscInt t, PetscInt first, PetscInt end, KCScalar *y, PetscInt out)
 {
   for (PetscInt l = first; l < end;) {
@@ -199,8 +198,8 @@ static void DoLines(const Run *run, PetscInt i, PetscInt t, PetscInt first, Pets
 }
 
 /* From and to PETSc's numbers, in single precision; most: the largest numbers so far */
-KC_VERSIONS static void Take(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscReal scale, PetscReal limit,
-                             PetscReal *KC_RESTRICT most, KCScalar *KC_RESTRICT y)
+KC_VERSIONS static void ConvertIn(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscReal scale, PetscReal limit,
+                                  PetscReal *KC_RESTRICT most, KCScalar *KC_RESTRICT y)
 {
   for (PetscInt i = 0; i < n / KC_MOST * KC_MOST; i += KC_MOST) {
     for (int p = 0; p < KC_MOST; p++) {
@@ -216,7 +215,8 @@ KC_VERSIONS static void Take(PetscInt n, const PetscScalar *KC_RESTRICT x, Petsc
   }
 }
 
-KC_VERSIONS static void Give(PetscInt n, const KCScalar *KC_RESTRICT x, PetscReal back, PetscScalar *KC_RESTRICT y)
+KC_VERSIONS static void ConvertOut(PetscInt n, const KCScalar *KC_RESTRICT x, PetscReal back,
+                                   PetscScalar *KC_RESTRICT y)
 {
   for (PetscInt i = 0; i < n; i++) y[i] = (PetscScalar)x[i] * back;
 }
@@ -239,7 +239,8 @@ static void Load(const Run *run, PetscBool right, PetscInt t, PetscInt l, KCScal
     const KCScalar *x = line.owned[p] ? right ? run->task->b : run->task->x : right ? v->b : v->x;
 
     if (right && v->from)
-      Take(line.n[p], (line.owned[p] ? v->from : v->others) + line.at[p], v->scale, v->limit, KCycleVectorsMost(v), y);
+      ConvertIn(line.n[p], (line.owned[p] ? v->from : v->others) + line.at[p], v->scale, v->limit, KCycleVectorsMost(v),
+                y);
     else if (y != x + line.at[p]) memcpy(y, x + line.at[p], (size_t)line.n[p] * sizeof(KCScalar));
   }
 }
@@ -253,7 +254,7 @@ static void Store(const Run *run, PetscInt t, PetscInt l, const KCScalar *y)
   FindLine(run->march, t, l, &line);
   for (int p = 0; p < line.count; y += line.n[p++]) {
     if (run->task->converts) {
-      if (line.owned[p]) Give(line.n[p], y, v->back, v->to + line.at[p]);
+      if (line.owned[p]) ConvertOut(line.n[p], y, v->back, v->to + line.at[p]);
     } else {
       KCScalar *x = (line.owned[p] ? run->task->x : v->x) + line.at[p];
 
@@ -277,7 +278,8 @@ static void Smooth(const Run *run, PetscInt i, PetscInt t, PetscInt first, Petsc
   for (PetscInt l = first; l < end; l++, y += out) {
     if (stage->kind == LOAD) Load(run, PETSC_FALSE, t, l, y);
     if (stage->kind == START)
-      KCycleStartLine(task->start, three ? l : t, three ? t : 0, m->work + KCycleThread() * WAITING * m->pitch, y);
+      KCycleStartLine(task->start, three ? l : t, three ? t : 0,
+                      m->work + KCycleThread() * KCYCLE_MARCH_LINES * m->pitch, y);
     if (stage->interpolates)
       KCycleTransferInterpolateLine(task->tr, task->e, three ? l : t, three ? t : 0, PETSC_TRUE, y);
     if (stage->writes) Store(run, t, l, y);
@@ -290,14 +292,14 @@ static void Restrict(const Run *run, PetscInt i, PetscInt t)
   const KCycleMarch  *m     = run->march;
   const KCycleBox    *box   = m->st->box;
   const PetscBool     three = (PetscBool)(box->dim == 3);
-  KCScalar           *work  = m->work + KCycleThread() * WAITING * m->pitch;
+  KCScalar           *work  = m->work + KCycleThread() * KCYCLE_MARCH_LINES * m->pitch;
   KCycleTransferLines lines;
   PetscInt            high;
 
   KCycleTransferShare(run->task->tr, 0, m->lines, &lines);
   high = PetscMin(m->lines, lines.high[0]);
-  for (PetscInt first = PetscMax(0, lines.low[0]); first < high; first += WAITING) {
-    const PetscInt end = PetscMin(high, first + WAITING);
+  for (PetscInt first = PetscMax(0, lines.low[0]); first < high; first += KCYCLE_MARCH_LINES) {
+    const PetscInt end = PetscMin(high, first + KCYCLE_MARCH_LINES);
 
     DoLines(run, i, t, first, end, work, m->pitch);
     for (PetscInt l = first; l < end; l++) {
@@ -352,7 +354,7 @@ static void AddSweep(Run *run)
   }
 }
 
-/* Sweeps that go behind each other, beside an interpolation or a restriction */
+/* Sweeps that go after each other, with an interpolation or a restriction */
 PetscInt KCycleMarchSweeps(const KCycleMarch *march)
 {
   return (march->most - 2) / march->nterms;
@@ -440,12 +442,12 @@ PetscErrorCode KCycleMarchCreate(const KCycleStencil *st, const KCycleVectors *v
   m->planes  = KCyclePlanes(box);
   m->lines   = KCycleLinesOfPlane(box);
   m->pitch   = (box->n[0] + PLACES) / PLACES * PLACES;
-  if (m->pitch % 64 == 0) m->pitch += PLACES; /* lines beside each other are not to meet in the cache */
+  if (m->pitch % 64 == 0) m->pitch += PLACES; /* lines side by side are not to meet in the cache */
   plane = (size_t)(m->lines + 2) * (size_t)m->pitch;
   PetscCall(PetscCalloc1((3 * (size_t)(m->most - 1) + 1) * plane + 2 * PLACES, &m->memory));
   m->ring  = (KCScalar *)(((size_t)m->memory + 2 * PLACES * sizeof(KCScalar) - 1) / 64 * 64) + m->pitch;
   m->zeros = m->ring + 3 * (size_t)(m->most - 1) * plane;
-  PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * WAITING * (size_t)m->pitch, &m->work));
+  PetscCall(PetscMalloc1((size_t)KCycleThreadsMost() * KCYCLE_MARCH_LINES * (size_t)m->pitch, &m->work));
   PetscCall(PetscMalloc1(box->nlines, &m->sums));
   if (vectors) PetscCall(PetscMalloc1((size_t)m->most * (size_t)m->lines * (size_t)m->pitch, &m->right));
   PetscCall(KCycleMarchRenew(m));

@@ -166,58 +166,42 @@ static PetscErrorCode Apart(const KCyclePass *pass, const KCycleStep *step)
 /* Where an odd number of planes wraps around two of the same step are neighbours */
 static PetscErrorCode SetUp(KCycleSmoother *s)
 {
-  const KCycleBox *box  = s->st->box;
-  const PetscInt   slow = box->dim - 1;
+  const KCycleBox *box    = s->st->box;
+  const PetscInt   slow   = box->dim - 1;
+  const PetscBool  planar = ((const KCycleColours *)s->data)->planar;
 
   PetscFunctionBegin;
+  PetscCheck(box->dim == (planar ? 2 : 3), s->comm, PETSC_ERR_ARG_INCOMP,
+             "-pc_relax_type %s is for %s dimensions, this grid has %" PetscInt_FMT ": use %s", s->name,
+             planar ? "two" : "three", box->dim,
+             box->dim == 3   ? "eightcolor"
+             : box->dim == 2 ? "fourcolor"
+                             : "redblack");
   if (box->periodic[slow] && box->size[slow] % 2) s->planes = PETSC_FALSE;
   PetscCall(KCycleColoursSetUp(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetUp_FourColor(KCycleSmoother *s)
-{
-  const PetscInt dim = s->st->box->dim;
-
-  PetscFunctionBegin;
-  PetscCheck(dim == 2, s->comm, PETSC_ERR_ARG_INCOMP,
-             "-pc_relax_type fourcolor is for two dimensions, this grid has %" PetscInt_FMT ": use %s", dim,
-             dim == 3 ? "eightcolor" : "redblack");
-  PetscCall(SetUp(s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SetUp_EightColor(KCycleSmoother *s)
-{
-  const PetscInt dim = s->st->box->dim;
-
-  PetscFunctionBegin;
-  PetscCheck(dim == 3, s->comm, PETSC_ERR_ARG_INCOMP,
-             "-pc_relax_type eightcolor is for three dimensions, this grid has %" PetscInt_FMT ": use %s", dim,
-             dim == 2 ? "fourcolor" : "redblack");
-  PetscCall(SetUp(s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Create(KCycleSmoother *s, PetscErrorCode (*setup)(KCycleSmoother *))
+static PetscErrorCode Create(KCycleSmoother *s, PetscBool planar)
 {
   PetscFunctionBegin;
   PetscCall(KCycleColoursCreate(s));
-  s->ops.setup = setup;
-  s->ops.plane = Plane;
-  s->ops.apart = Apart;
-  s->ops.tile  = Tile;
-  s->nsteps    = 2;
-  s->kind      = KCYCLE_SWEEPS_COLOURS;
+  ((KCycleColours *)s->data)->planar = planar;
+  s->ops.setup                       = SetUp;
+  s->ops.plane                       = Plane;
+  s->ops.apart                       = Apart;
+  s->ops.tile                        = Tile;
+  s->nsteps                          = 2;
+  s->kind                            = KCYCLE_SWEEPS_COLOURS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KCycleSmootherCreate_FourColor(KCycleSmoother *s)
 {
-  return Create(s, SetUp_FourColor);
+  return Create(s, PETSC_TRUE);
 }
 
 PetscErrorCode KCycleSmootherCreate_EightColor(KCycleSmoother *s)
 {
-  return Create(s, SetUp_EightColor);
+  return Create(s, PETSC_FALSE);
 }

@@ -8,5 +8,5 @@
 typedef struct {
   PetscScalar    *r, *e; /* residual and correction of the planes of a colour, on their own grid */
   KCScalar       *line;
-  KCycleSmoother *lines; /* that are relaxed behind the planes; or NULL */
+  KCycleSmoother *lines; /* that are relaxed after the planes; or NULL */
 } KCyclePlanesData;

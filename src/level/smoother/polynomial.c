@@ -80,7 +80,7 @@ static PetscErrorCode PlainSweeps(const KCycleSmoother *s, const KCycleSweeps *s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds the next sweeps to a task, as many as go behind each other; `which` of its numbers */
+/* Adds the next sweeps to a task, as many as go after each other; `which` of its numbers */
 static void TakeSweeps(const Polynomial *p, KCycleMarchTask *task, int which, PetscInt *left)
 {
   task->its[which] = PetscMin(*left, KCycleMarchSweeps(p->march));
@@ -174,7 +174,7 @@ static PetscErrorCode InterpolateSmooth(KCycleSmoother *s, const KCycleSweeps *s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is x of so many sweeps from zero computed again sooner than written and read? It is where that takes one product with
+/* Is x of `its` sweeps from zero computed again sooner than written and read? It is where that takes one product with
    A at most */
 static PetscBool Repeats(const KCycleSmoother *s, PetscInt its)
 {
@@ -220,7 +220,7 @@ PetscReal KCyclePolynomialBound(const KCycleSmoother *s)
   return (bound + large) - large;
 }
 
-/* For a smoother's set-up: a sweep has so many terms, which it fills in */
+/* For a smoother's set-up: a sweep has nterms terms, which it fills in */
 PetscErrorCode KCyclePolynomialSetUp(KCycleSmoother *s, PetscInt nterms, KCycleTerm *terms[])
 {
   Polynomial *p = (Polynomial *)s->data;

@@ -4,7 +4,7 @@
 */
 #include "colours.h"
 
-/* Which points of line l of plane t are of a half of a red-black sweep: those of this parity of their place on the
+/* Which points of line l of plane t are of a half of a red-black sweep: those of this parity of their index on the
    line */
 static PetscInt ParityOfHalf(const KCyclePass *pass, int half, PetscInt t, PetscInt l)
 {
@@ -105,7 +105,7 @@ static void UnpackPlane(const KCyclePass *pass, const Strip *strip, PetscInt t)
 }
 
 /*
-  Each thread has lines of its own throughout. It reads those beside them in the plane of a step, which the step before
+  Each thread has lines of its own throughout. It reads those next to them in the plane of a step, which the step before
   has changed a barrier ago, and no thread changes now at these points
 */
 static void StripThroughTile(const KCyclePass *pass, Strip strip)

@@ -20,10 +20,45 @@ PetscErrorCode KCycleSmootherRegister(const char name[], PetscErrorCode (*create
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes it the smoother of this name */
+static PetscErrorCode SetName(KCycleSmoother *s, const char name[])
+{
+  PetscErrorCode (*create)(KCycleSmoother *);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFunctionListFind(SmootherList, name, &create));
+  PetscCheck(create, s->comm, PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "There is no smoother called %s%s: see -help for the values of -pc_relax_type", name, Precision);
+  PetscCall(PetscStrncpy(s->name, name, sizeof(s->name)));
+  PetscCall((*create)(s));
+  PetscCheck(
+      s->nsteps >= 0 && s->nsteps <= KC_SMOOTHER_STEPS, s->comm, PETSC_ERR_ARG_OUTOFRANGE,
+      "The smoother %s, which PCRelaxRegister() has added, has %d steps, and %d are the most: do several of them "
+      "in one, or set sweeps instead of plane",
+      name, s->nsteps, KC_SMOOTHER_STEPS);
+  if (s->ops.plane) { /* such steps go after each other with the residual and the interpolation */
+    s->ops.smoothrestrict    = KCyclePassSmoothRestrict;
+    s->ops.interpolatesmooth = KCyclePassInterpolateSmooth;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The smoother for coloured sweeps with as few colours as separate the points of the stencil */
+static PetscErrorCode CreateAuto(KCycleSmoother *s)
+{
+  const KCycleStencil *st = s->st;
+
+  PetscFunctionBegin;
+  PetscCall(SetName(s, !st->shape.box      ? PC_RELAX_REDBLACK
+                       : st->box->dim == 2 ? PC_RELAX_FOURCOLOR
+                                           : PC_RELAX_EIGHTCOLOR));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KCycleSmootherRegisterAll(void)
 {
   PetscFunctionBegin;
-  PetscCall(KCycleSmootherRegister(PC_RELAX_AUTO, KCycleSmootherCreate_Auto));
+  PetscCall(KCycleSmootherRegister(PC_RELAX_AUTO, CreateAuto));
   PetscCall(KCycleSmootherRegister(PC_RELAX_JACOBI, KCycleSmootherCreate_Jacobi));
   PetscCall(KCycleSmootherRegister(PC_RELAX_CHEBYSHEV, KCycleSmootherCreate_Chebyshev));
   PetscCall(KCycleSmootherRegister(PC_RELAX_REDBLACK, KCycleSmootherCreate_RedBlack));
@@ -51,18 +86,6 @@ PetscErrorCode KCycleSmootherGetList(PetscFunctionList *list)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The smoother for coloured sweeps with as few colours as separate the points of the stencil */
-PetscErrorCode KCycleSmootherCreate_Auto(KCycleSmoother *s)
-{
-  const KCycleStencil *st = s->st;
-
-  PetscFunctionBegin;
-  PetscCall(KCycleSmootherSetName(s, !st->shape.box      ? PC_RELAX_REDBLACK
-                                     : st->box->dim == 2 ? PC_RELAX_FOURCOLOR
-                                                         : PC_RELAX_EIGHTCOLOR));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Is there one of this name, in these numbers? */
 PetscErrorCode KCycleSmootherExists(const char name[], PetscBool *exists)
 {
@@ -71,29 +94,6 @@ PetscErrorCode KCycleSmootherExists(const char name[], PetscBool *exists)
   PetscFunctionBegin;
   PetscCall(PetscFunctionListFind(SmootherList, name, &create));
   *exists = (PetscBool)(create != NULL);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Makes it the smoother of this name */
-PetscErrorCode KCycleSmootherSetName(KCycleSmoother *s, const char name[])
-{
-  PetscErrorCode (*create)(KCycleSmoother *);
-
-  PetscFunctionBegin;
-  PetscCall(PetscFunctionListFind(SmootherList, name, &create));
-  PetscCheck(create, s->comm, PETSC_ERR_ARG_UNKNOWN_TYPE,
-             "There is no smoother called %s%s: see -help for the values of -pc_relax_type", name, Precision);
-  PetscCall(PetscStrncpy(s->name, name, sizeof(s->name)));
-  PetscCall((*create)(s));
-  PetscCheck(
-      s->nsteps >= 0 && s->nsteps <= KC_SMOOTHER_STEPS, s->comm, PETSC_ERR_ARG_OUTOFRANGE,
-      "The smoother %s, which PCRelaxRegister() has added, has %d steps, and %d are the most: do several of them "
-      "in one, or set sweeps instead of plane",
-      name, s->nsteps, KC_SMOOTHER_STEPS);
-  if (s->ops.plane) { /* such steps go behind each other with the residual and the interpolation */
-    s->ops.smoothrestrict    = KCyclePassSmoothRestrict;
-    s->ops.interpolatesmooth = KCyclePassInterpolateSmooth;
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,7 +110,7 @@ PetscErrorCode KCycleSmootherCreate(MPI_Comm comm, const KCycleStencil *st, cons
   (*smoother)->directions = "";
   (*smoother)->lines      = "";
   (*smoother)->divisor    = 1;
-  PetscCall(KCycleSmootherSetName(*smoother, name));
+  PetscCall(SetName(*smoother, name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,7 +125,7 @@ static PetscErrorCode CreateLike(const KCycleSmoother *model, const KCycleStenci
   (*smoother)->omega      = model->omega;
   (*smoother)->degree     = model->degree;
   (*smoother)->origin     = ghosts ? ghosts->origin : model->origin;
-  (*smoother)->pad        = ghosts ? ghosts->pad : NULL;
+  (*smoother)->ghostrows  = ghosts ? ghosts->ghostrows : NULL;
   (*smoother)->vectors    = vectors;
   (*smoother)->directions = model->directions;
   (*smoother)->lines      = model->lines;
@@ -204,8 +204,7 @@ PetscErrorCode KCycleSmootherLogFlops(const KCycleSmoother *s, const KCycleSweep
   const KCycleStencil *st = s->st;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogFlops((2.0 * st->shape.ncoeffs + 3) * s->trips * sweeps->its *
-                          (sweeps->order == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1) * st->box->npoints));
+  PetscCall(PetscLogFlops((2.0 * st->shape.ncoeffs + 3) * s->trips * KCycleSweepsTurns(sweeps) * st->box->npoints));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,13 +18,10 @@ PetscErrorCode KCycleTileDestroy(KCycleTile **tile)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lines follow each other in memory, but the processor does not see as far ahead: places to fetch beforehand */
-#define AHEAD 256
-
-/* Of a line that is not in cache */
+/* Of a line that is not in cache. Lines follow each other in memory, but the processor does not see as far ahead */
 static void Split(PetscInt n, const KCScalar *x, KCScalar *even, KCScalar *odd)
 {
-  KCycleFetch(n, x + AHEAD);
+  KCycleFetch(n, x + KCYCLE_TILE_AHEAD);
   KCycleLineSplit(n, x, even, odd);
 }
 
@@ -43,13 +40,13 @@ KC_VERSIONS static void Invert(PetscInt n, KCScalar *KC_RESTRICT d)
   for (PetscInt i = 0; i < n; i++) d[i] = 1 / d[i];
 }
 
-/* Behind the ends of lines vectors compute as well: they shall not divide by zero there */
+/* After the ends of lines vectors compute as well: they shall not divide by zero there */
 static void FillBehind(const KCycleTile *w, KCScalar *inverse, PetscInt parity)
 {
   for (PetscInt i = (w->st->box->n[0] + 1 - parity) / 2; i < w->split; i++) inverse[i] = 1;
 }
 
-/* The end points of constant classes carry the inverse of their diagonal behind their coefficients; other classes
+/* The end points of constant classes carry the inverse of their diagonal after their coefficients; other classes
    are split here, once, with the inverse in place of the diagonal */
 static PetscErrorCode GetClass(const KCycleTile *w, PetscInt number, KCycleTileClass *c)
 {
@@ -77,13 +74,13 @@ static PetscErrorCode GetClass(const KCycleTile *w, PetscInt number, KCycleTileC
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void PackCoefficient(const KCycleTile *w, Place place, int word, const KCScalar *c)
+static void PackCoefficient(const KCycleTile *w, Slot slot, int word, const KCScalar *c)
 {
-  Split(w->st->box->n[0], c, Half(w, place, word, 0), Half(w, place, word, 1));
+  Split(w->st->box->n[0], c, Half(w, slot, word, 0), Half(w, slot, word, 1));
 }
 
-/* Of a line that shares its coefficients those that neighbours with blocks of their own look for there */
-static void PackShared(const KCycleTile *w, Place place, PetscInt j, PetscInt k, const KCScalar *c)
+/* Of a line that shares its coefficients those that neighbours with their own blocks look for there */
+static void PackShared(const KCycleTile *w, Slot slot, PetscInt j, PetscInt k, const KCScalar *c)
 {
   const KCycleShape *shape = &w->st->shape;
   const KCycleBox   *box   = w->st->box;
@@ -93,7 +90,7 @@ static void PackShared(const KCycleTile *w, Place place, PetscInt j, PetscInt k,
     const PetscInt jj = j + shape->dy[shape->line[o]], kk = k + shape->dz[shape->line[o]];
 
     if (jj >= box->n[1] || kk >= box->n[2] || KCycleClassOf(w->st, jj, kk) >= 0) continue;
-    PackCoefficient(w, place, WORD_INVERSE + o - mid, c + o * box->n[0]);
+    PackCoefficient(w, slot, WORD_INVERSE + o - mid, c + o * box->n[0]);
   }
 }
 
@@ -103,7 +100,7 @@ static void PackBelow(const KCycleTile *w, PetscInt l)
   KCycleLine from;
 
   KCycleLineCoefficients(w->st, w->lead ? l : 0, 0, &from);
-  PackCoefficient(w, PlaceOf(w, -1, l), WORD_UPPER + w->nc / 2 - 1, from.c[0]);
+  PackCoefficient(w, SlotOf(w, -1, l), WORD_UPPER + w->nc / 2 - 1, from.c[0]);
 }
 
 /* The coefficients of line l of plane t: of a block the arrays from the diagonal on, and all of its two end points,
@@ -114,19 +111,19 @@ static void PackCoefficients(const KCycleTile *w, PetscInt t, PetscInt l)
   const KCycleBox     *box = st->box;
   const PetscInt       n = box->n[0], j = w->lead ? l : t, k = w->lead ? t : 0, set = KCycleClassOf(st, j, k);
   const int            nc = w->nc, mid = nc / 2;
-  const Place          place = PlaceOf(w, t, l);
+  const Slot           slot = SlotOf(w, t, l);
   const KCScalar      *block, *of;
-  KCScalar            *ends = EndsOf(w, place);
+  KCScalar            *ends = EndsOf(w, slot);
 
   if (set >= 0) {
-    PackShared(w, place, j, k, KCycleClassCoefficients(st, set));
+    PackShared(w, slot, j, k, KCycleClassCoefficients(st, set));
     return;
   }
   block = KCycleBlock(st, KCycleBoxExtended(box, j, k));
   of    = block + (nc - mid) * n;
-  for (int o = mid; o < nc; o++) PackCoefficient(w, place, WORD_INVERSE + o - mid, block + (o - mid) * n);
-  Invert((n + 1) / 2, Half(w, place, WORD_INVERSE, 0));
-  Invert(n / 2, Half(w, place, WORD_INVERSE, 1));
+  for (int o = mid; o < nc; o++) PackCoefficient(w, slot, WORD_INVERSE + o - mid, block + (o - mid) * n);
+  Invert((n + 1) / 2, Half(w, slot, WORD_INVERSE, 0));
+  Invert(n / 2, Half(w, slot, WORD_INVERSE, 1));
   for (int e = 0; e < 2; e++, ends += nc + 1, of += nc) {
     memcpy(ends, of, (size_t)nc * sizeof(KCScalar));
     ends[nc] = 1 / of[mid];
@@ -134,8 +131,8 @@ static void PackCoefficients(const KCycleTile *w, PetscInt t, PetscInt l)
   if (t == 0) PackBelow(w, l);
 }
 
-/* A line, and one of coarse points, in KCycleTile.line: coarse lines have few places more than half as many */
-static size_t LinePlaces(const KCycleTile *w)
+/* A line, and one of coarse points, in KCycleTile.line: coarse lines have few numbers more than half as many */
+static size_t LineLength(const KCycleTile *w)
 {
   return (size_t)w->st->box->n[0] + 8;
 }
@@ -150,13 +147,13 @@ static PetscErrorCode Allocate(KCycleTile *w)
   PetscCall(PetscCalloc1(size + KC_VECTOR, &w->memory));
   w->ring = (KCScalar *)(((uintptr_t)w->memory + bytes - 1) / bytes * bytes);
   for (PetscInt i = 0; i < 2 * rings * w->lines; i++) {
-    const Place place = {i / 2 / w->lines, i / 2 % w->lines};
+    const Slot slot = {i / 2 / w->lines, i / 2 % w->lines};
 
-    FillBehind(w, Half(w, place, WORD_INVERSE, i % 2), i % 2);
+    FillBehind(w, Half(w, slot, WORD_INVERSE, i % 2), i % 2);
   }
   PetscCall(PetscMalloc1((size_t)rings * w->lines * 2 * (w->nc + 1), &w->ends));
   PetscCall(PetscCalloc1((size_t)KCycleThreadsMost() * w->half, &w->residual));
-  PetscCall(PetscMalloc1(2 * (size_t)KCycleThreadsMost() * LinePlaces(w), &w->line));
+  PetscCall(PetscMalloc1(2 * (size_t)KCycleThreadsMost() * LineLength(w), &w->line));
   PetscCall(PetscCalloc1(w->st->nclasses, &w->classes));
   w->nclasses = w->st->nclasses;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -178,7 +175,7 @@ PetscErrorCode KCycleTileCreate(const KCycleStencil *st, const KCycleVectors *ve
   w->vectors = vectors;
   w->nc      = st->shape.ncoeffs;
   w->split   = ((box->n[0] + 1) / 2 + KC_VECTOR - 1) / KC_VECTOR * KC_VECTOR;
-  w->half    = w->split + KC_VECTOR; /* behind a half, too, there are zeros: those before the next one */
+  w->half    = w->split + KC_VECTOR; /* after a half, too, there are zeros: those before the next one */
   w->lead    = box->dim == 3 ? 1 : 0;
   w->words   = KCycleStencilHasBlocks(st) ? WORD_UPPER + w->nc / 2 : WORD_INVERSE;
   bytes      = RING * w->words * 2 * (PetscInt64)w->half * (PetscInt64)sizeof(KCScalar);
@@ -193,7 +190,7 @@ PetscErrorCode KCycleTileCreate(const KCycleStencil *st, const KCycleVectors *ve
 KC_VERSIONS static void SplitFrom(PetscInt n, const PetscScalar *KC_RESTRICT x, PetscReal scale, PetscReal limit,
                                   PetscReal *KC_RESTRICT most, KCScalar *KC_RESTRICT even, KCScalar *KC_RESTRICT odd)
 {
-  for (PetscInt i = 0; i < n; i += KC_VECTOR) __builtin_prefetch(x + AHEAD + i);
+  for (PetscInt i = 0; i < n; i += KC_VECTOR) __builtin_prefetch(x + KCYCLE_TILE_AHEAD + i);
   for (PetscInt i = 0; i < n / KC_MOST * KC_MOST; i += KC_MOST) {
     for (int p = 0; p < KC_MOST; p++) {
       const PetscReal size = PetscAbsScalar(x[i + p]);
@@ -219,7 +216,7 @@ KC_VERSIONS static void JoinTo(PetscInt n, const KCScalar *KC_RESTRICT even, con
   if (n % 2) x[n - 1] = (PetscScalar)even[n / 2] * back;
 }
 
-/* The halves of a line from its place `at` on */
+/* The halves of a line from its number `at` on */
 static void HalvesFrom(PetscInt at, KCScalar *half[2], KCScalar *from[2])
 {
   from[0] = half[at % 2] + at / 2;
@@ -230,8 +227,8 @@ static void HalvesFrom(PetscInt at, KCScalar *half[2], KCScalar *from[2])
 static void SplitLine(const KCycleTile *w, PetscBool right, const KCScalar *v, PetscInt t, PetscInt l, int word)
 {
   const KCycleVectors *vectors = w->vectors;
-  const Place          place   = PlaceOf(w, t, l);
-  KCScalar            *half[2] = {Half(w, place, word, 0), Half(w, place, word, 1)}, *to[2];
+  const Slot           slot    = SlotOf(w, t, l);
+  KCScalar            *half[2] = {Half(w, slot, word, 0), Half(w, slot, word, 1)}, *to[2];
   KCycleVectorsLine    line;
 
   KCycleVectorsFind(w->st->box, vectors, w->lead ? l : t, w->lead ? t : 0, &line);
@@ -247,8 +244,8 @@ static void SplitLine(const KCycleTile *w, PetscBool right, const KCScalar *v, P
 static void JoinLine(const KCycleTile *w, PetscInt t, PetscInt l, PetscBool converts, KCScalar *x)
 {
   const KCycleVectors *vectors = w->vectors;
-  const Place          place   = PlaceOf(w, t, l);
-  KCScalar            *half[2] = {Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1)}, *from[2];
+  const Slot           slot    = SlotOf(w, t, l);
+  KCScalar            *half[2] = {Half(w, slot, WORD_X, 0), Half(w, slot, WORD_X, 1)}, *from[2];
   KCycleVectorsLine    line;
 
   KCycleVectorsFind(w->st->box, vectors, w->lead ? l : t, w->lead ? t : 0, &line);
@@ -266,12 +263,12 @@ void KCycleTilePackX(const KCycleTile *w, const KCScalar *x, PetscInt t, PetscIn
   const PetscBool  owned = (PetscBool)(t >= 0 && t < KCyclePlanes(box));
 
   for (PetscInt l = low; l < high; l++) {
-    const Place place = PlaceOf(w, t, l);
+    const Slot slot = SlotOf(w, t, l);
 
     if (owned) SplitLine(w, PETSC_FALSE, x, t, l, WORD_X);
     else
-      Split(box->n[0], KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), Half(w, place, WORD_X, 0),
-            Half(w, place, WORD_X, 1));
+      Split(box->n[0], KCycleBoxLine(box, x, w->st->halo, w->lead ? l : t, w->lead ? t : 0), Half(w, slot, WORD_X, 0),
+            Half(w, slot, WORD_X, 1));
   }
   ZeroBeyond(w, t, high);
 }
@@ -279,13 +276,13 @@ void KCycleTilePackX(const KCycleTile *w, const KCScalar *x, PetscInt t, PetscIn
 /* x of lines low to high - 1 of plane t of the grid, interpolated from a coarser solution */
 void KCycleTileStart(const KCycleTile *w, const KCycleStart *start, PetscInt t, PetscInt low, PetscInt high)
 {
-  KCScalar *line = w->line + 2 * LinePlaces(w) * (size_t)KCycleThread(), *work = line + LinePlaces(w);
+  KCScalar *line = w->line + 2 * LineLength(w) * (size_t)KCycleThread(), *work = line + LineLength(w);
 
   for (PetscInt l = low; l < high; l++) {
-    const Place place = PlaceOf(w, t, l);
+    const Slot slot = SlotOf(w, t, l);
 
     KCycleStartLine(start, w->lead ? l : t, w->lead ? t : 0, work, line);
-    KCycleLineSplit(w->st->box->n[0], line, Half(w, place, WORD_X, 0), Half(w, place, WORD_X, 1));
+    KCycleLineSplit(w->st->box->n[0], line, Half(w, slot, WORD_X, 0), Half(w, slot, WORD_X, 1));
   }
   ZeroBeyond(w, t, high);
 }

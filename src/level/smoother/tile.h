@@ -5,7 +5,7 @@
 
 #include <petsckcycle/private/vectorsimpl.h>
 
-/* Steps of a pass that may run behind each other through a tile */
+/* Steps of a pass that may run after each other through a tile */
 #define KC_TILE_STEPS 6
 
 /* Lines first, first + by ... of plane t, before end */
@@ -23,7 +23,7 @@ typedef struct {
 /* A class of lines */
 typedef struct {
   const KCycleClass *constant; /* if it is constant but at its ends, or NULL */
-  /* coefficients of the first and the last points, the inverse of each diagonal behind them; if not constant: all
+  /* coefficients of the first and the last points, the inverse of each diagonal after them; if not constant: all
      coefficients */
   KCScalar          *ends;
 } KCycleTileClass;
@@ -33,14 +33,14 @@ typedef struct {
   const KCycleStencil *st;
   const KCycleVectors *vectors;     /* where x and b are, or NULL */
   int                  nc, words;   /* coefficients; lines kept of each grid line */
-  PetscInt             half, split; /* places of half a line, with and without the zeros before it */
+  PetscInt             half, split; /* numbers of half a line, with and without the zeros before it */
   PetscInt             lead;        /* lines before the first one of a plane */
-  /* lines of a strip; lines of a plane of the ring: of a strip, and what lies beside it */
+  /* lines of a strip; lines of a plane of the ring: of a strip, and what lies next to it */
   PetscInt             width, lines;
-  PetscInt             base;          /* grid line that stands first in a plane of the ring */
-  KCScalar            *memory, *ring; /* as allocated, and from the first place that suits vectors */
-  /* coefficients of the first and the last point of each line of the ring that has a block of its own, the inverse
-     of the diagonal behind them */
+  PetscInt             base;          /* grid line that comes first in a plane of the ring */
+  KCScalar            *memory, *ring; /* as allocated, and from the first address that suits vectors */
+  /* coefficients of the first and the last point of each line of the ring that has its own block, the inverse
+     of the diagonal after them */
   KCScalar            *ends;
   KCycleTileClass     *classes;
   PetscInt             nclasses;
@@ -49,24 +49,24 @@ typedef struct {
   PetscReal           *sums;     /* of a pass */
 } KCycleTile;
 
-/* Places of a vector: lines of tiles begin at a multiple, behind so many zeros */
+/* Numbers of a vector: lines of tiles begin at a multiple, after as many zeros */
 #define KC_VECTOR 8
 
-/* The coefficients of a line of a box stencil, or of a prism; those of point i on line q beside it, in its order:
+/* The coefficients of a line of a box stencil, or of a prism; those of point i on line q next to it, in its order:
    c[q][i], and where there are three c[q][i + step], c[q][i + 2 step] */
 typedef struct {
   const KCScalar    *c[KC_MAX_LINES - 1], *left, *diagonal, *right;
-  PetscInt           step[2]; /* for the lines before the middle one, and for those behind it */
+  PetscInt           step[2]; /* for the lines before the middle one, and for those after it */
   const KCycleClass *constant;
 } KCycleBoxCoefficients;
 
 /* A few planes of x for passes with box stencils; see boxtile.c */
 typedef struct {
   const KCycleStencil   *st;
-  PetscInt               length;        /* places of a line */
+  PetscInt               length;        /* numbers of a line */
   PetscInt               lead, lines;   /* lines before the first one of a plane; lines of a plane */
   PetscInt               planes;        /* of the ring */
-  KCScalar              *memory, *ring; /* as allocated, and from the first place that suits vectors */
+  KCScalar              *memory, *ring; /* as allocated, and from the first address that suits vectors */
   KCScalar              *work;          /* two lines for each thread */
   PetscReal             *sums;          /* of a pass */
   KCycleBoxCoefficients *coefficients;  /* of each line */

@@ -21,20 +21,20 @@ KC_VERSIONS static void Multiply(PetscInt n, const KCScalar *KC_RESTRICT b, cons
 /* What is known of a line */
 typedef struct {
   const KCycleClass *constant; /* class, if it is constant but at its ends */
-  /* coefficients of the points at its ends, the inverse of the diagonal behind those of each point; NULL: none of
+  /* coefficients of the points at its ends, the inverse of the diagonal after those of each point; NULL: none of
      their own */
   const KCScalar    *ends;
   const KCScalar    *split; /* all coefficients of its class, or NULL */
   PetscInt           a, b;  /* points 0 to a - 1 and b to n - 1 are at its ends */
 } Line;
 
-static inline Line LineOf(const KCycleTile *w, PetscInt t, PetscInt l, Place place)
+static inline Line LineOf(const KCycleTile *w, PetscInt t, PetscInt l, Slot slot)
 {
   const PetscInt         n = w->st->box->n[0], set = KCycleClassOf(w->st, w->lead ? l : t, w->lead ? t : 0);
   const KCycleTileClass *known = set < 0 ? NULL : &w->classes[set];
   Line                   k     = {NULL, NULL, NULL, 1, PetscMax(n - 1, 1)};
 
-  if (!known) k.ends = EndsOf(w, place);
+  if (!known) k.ends = EndsOf(w, slot);
   else if (!known->constant) k.split = known->ends;
   else {
     k.constant = known->constant;
@@ -62,7 +62,7 @@ KC_POINT void HalfConstant(const int op, const int nc, PetscInt m, const KCScala
   }
 }
 
-/* The same with coefficients of their own, the inverse in place of the diagonal */
+/* The same with their own coefficients, the inverse in place of the diagonal */
 KC_POINT void HalfArray(const int op, const int nc, PetscInt m, const KCScalar *const x[], const KCScalar *b,
                         const KCScalar *const c[], KCScalar *y)
 {
@@ -96,23 +96,23 @@ KC_POINT void HalfEnds(const int op, const int nc, PetscInt low, PetscInt high, 
 
 /* Coefficients of the points of this parity: of a class, or from the tile, the lower half as the upper one of
    neighbours */
-KC_POINT void HalfCoefficients(const KCycleTile *w, const int nc, const Line *line, Place place, Place before,
+KC_POINT void HalfCoefficients(const KCycleTile *w, const int nc, const Line *line, Slot slot, Slot before,
                                PetscInt parity, const KCScalar *c[])
 {
-  const int   mid   = nc / 2;
-  const Place below = {place.plane, place.line - 1};
+  const int  mid   = nc / 2;
+  const Slot below = {slot.plane, slot.line - 1};
 
   for (int o = 0; line->split && o < nc; o++) c[o] = line->split + (2 * o + parity) * w->split;
   if (line->split) return;
-  for (int o = mid; o < nc; o++) c[o] = Half(w, place, WORD_INVERSE + o - mid, parity);
-  c[mid - 1] = Half(w, place, WORD_UPPER, 1 - parity) - (parity ? 0 : 1);
+  for (int o = mid; o < nc; o++) c[o] = Half(w, slot, WORD_INVERSE + o - mid, parity);
+  c[mid - 1] = Half(w, slot, WORD_UPPER, 1 - parity) - (parity ? 0 : 1);
   c[0]       = Half(w, before, WORD_UPPER + mid - 1, parity);
   if (mid == 3) c[1] = Half(w, below, WORD_UPPER + 1, parity);
 }
 
 /* A plane, and the places in the ring of the one before, of this one, and of the next */
 typedef struct {
-  PetscInt t, place[3];
+  PetscInt t, slot[3];
 } Planes;
 
 static inline Planes PlanesOf(PetscInt t)
@@ -128,10 +128,10 @@ KC_POINT void ComputeHalf(const KCycleTile *w, const int op, const int nc, const
 {
   const PetscInt n = w->st->box->n[0], m = (n + 1 - parity) / 2, padded = (m + KC_VECTOR - 1) / KC_VECTOR * KC_VECTOR,
                  at      = l - w->base;
-  const Place     before = {planes->place[0], at}, place = {planes->place[1], at}, behind = {planes->place[2], at};
-  const KCScalar *own = Half(w, place, WORD_X, parity), *other = Half(w, place, WORD_X, 1 - parity),
-                 *b   = Half(w, place, WORD_B, parity), *x[MOST], *c[MOST];
-  const Line     line = LineOf(w, planes->t, l, place);
+  const Slot      before = {planes->slot[0], at}, slot = {planes->slot[1], at}, behind = {planes->slot[2], at};
+  const KCScalar *own = Half(w, slot, WORD_X, parity), *other = Half(w, slot, WORD_X, 1 - parity),
+                 *b   = Half(w, slot, WORD_B, parity), *x[MOST], *c[MOST];
+  const Line     line = LineOf(w, planes->t, l, slot);
   const HalfLine h    = {parity, x, b, y};
   int            o    = 0;
 
@@ -144,7 +144,7 @@ KC_POINT void ComputeHalf(const KCycleTile *w, const int op, const int nc, const
   x[o++] = Half(w, behind, WORD_X, parity);
   if (line.constant) HalfConstant(op, nc, padded, x, b, line.constant, y);
   else {
-    HalfCoefficients(w, nc, &line, place, before, parity, c);
+    HalfCoefficients(w, nc, &line, slot, before, parity, c);
     HalfArray(op, nc, padded, x, b, c, y);
   }
   if (m < padded) y[m] = 0;
@@ -169,7 +169,7 @@ KC_POINT void SumHalf(const KCycleTile *w, PetscInt t, PetscInt l, PetscInt pari
     for (PetscInt l = low; l < high; l++) {                                                                            \
       const PetscInt p = (parity + l) & 1;                                                                             \
                                                                                                                        \
-      ComputeHalf(w, KC_RELAX, nc, &planes, l, p, Half(w, PlaceOf(w, t, l), WORD_X, p));                               \
+      ComputeHalf(w, KC_RELAX, nc, &planes, l, p, Half(w, SlotOf(w, t, l), WORD_X, p));                                \
     }                                                                                                                  \
   }                                                                                                                    \
                                                                                                                        \
@@ -200,16 +200,16 @@ void KCycleTileRelax(const KCycleTile *w, PetscInt t, PetscInt low, PetscInt hig
 static void ScaleHalf(const KCycleTile *w, PetscInt t, PetscInt l, PetscInt parity)
 {
   const PetscInt  n = w->st->box->n[0], m = (n + 1 - parity) / 2;
-  const int       nc    = w->nc;
-  const Place     place = PlaceOf(w, t, l);
-  const Line      line  = LineOf(w, t, l, place);
-  const KCScalar *b     = Half(w, place, WORD_B, parity);
-  KCScalar       *x     = Half(w, place, WORD_X, parity);
+  const int       nc   = w->nc;
+  const Slot      slot = SlotOf(w, t, l);
+  const Line      line = LineOf(w, t, l, slot);
+  const KCScalar *b    = Half(w, slot, WORD_B, parity);
+  KCScalar       *x    = Half(w, slot, WORD_X, parity);
 
-  memset(Half(w, place, WORD_X, 1 - parity), 0, (size_t)w->split * sizeof(KCScalar));
+  memset(Half(w, slot, WORD_X, 1 - parity), 0, (size_t)w->split * sizeof(KCScalar));
   if (line.constant) Scale(m, b, line.constant->inverse, x);
   else
-    Multiply(m, b, line.split ? line.split + (2 * (nc / 2) + parity) * w->split : Half(w, place, WORD_INVERSE, parity),
+    Multiply(m, b, line.split ? line.split + (2 * (nc / 2) + parity) * w->split : Half(w, slot, WORD_INVERSE, parity),
              x);
   for (int e = 0; line.ends && e < 2; e++) {
     const PetscInt  low = e ? line.b : 0, high = e ? n : line.a;
@@ -244,6 +244,6 @@ void KCycleTileInterpolate(const KCycleTile *w, PetscInt t, PetscInt low, PetscI
 {
   for (PetscInt l = low; l < high; l++) {
     KCycleTransferInterpolateHalf(tr, e, (parity + l) & 1, w->lead ? l : t, w->lead ? t : 0,
-                                  Half(w, PlaceOf(w, t, l), WORD_X, (parity + l) & 1));
+                                  Half(w, SlotOf(w, t, l), WORD_X, (parity + l) & 1));
   }
 }

@@ -7,7 +7,7 @@
 
   Lines in x and y of a grid in 3D have planes as rows: their colours are steps that go plane by plane, with residual
   and interpolation in the same pass, see passes.c. Other lines go through the grid by themselves. Where a process has
-  all points of a grid that does not wrap around, their colours go behind each other, a row of lines (in 2D a block)
+  all points of a grid that does not wrap around, their colours go after each other, a row of lines (in 2D a block)
   apart, and find in the cache what they read. There both colours of a row of lines in y or z share one residual, see
   linerows.c, and lines in y of stars in 2D are relaxed in strips of columns, see linestrips.c.
 */
@@ -308,7 +308,7 @@ static PetscInt SweepsBefore(const KCyclePass *pass, const KCycleStep *step, int
   return steps / StepsOf(s, d);
 }
 
-/* A step, and the places of its colours in a sweep over the lines of one direction: so many from the first on */
+/* A step, and where its colours are in a sweep over the lines of one direction: `count` from the first on */
 static Sweep SweepOf(const KCyclePass *pass, const KCycleStep *step, int *first, int *ncolours)
 {
   const KCycleSmoother *s     = pass->smoother;
@@ -394,7 +394,7 @@ static PetscErrorCode SetUp(KCycleSmoother *s)
     rows        = PetscMax(rows, KCYCLE_ROWS_SHARED * KCycleLinesRowsRoom(s->st, z));
     zebra->room = PetscMax(zebra->room, (z->d == 0 ? KC_SYSTEMS : z->most) * (z->n + KC_SYSTEMS + 8) + 4 * z->most + 2);
   }
-  /* planes beside each other that have the same colours */
+  /* planes side by side that have the same colours */
   if (s->st->shape.box && box->periodic[2] && box->size[2] % 2) s->planes = PETSC_FALSE;
   if (cut) PetscCall(PetscMalloc1(box->npoints, &zebra->y));
   zebra->room = (zebra->room + LINE - 1) / LINE * LINE;

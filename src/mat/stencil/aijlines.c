@@ -3,22 +3,18 @@
 */
 #include "matstencil.h"
 
-/* So many rows at once are tried to be read without questions */
+/* Rows that are read at once, without questions, if they are alike */
 #define KC_ROWS 64
 
-/*
-  Rows of this process: columns among them, and the others. Where processes own parts of planes of a grid its rows are
-  not just the points of the process: row "shift" is the first point, and points before and behind the rows are fetched
-*/
+/* If processes own parts of planes of a grid, rows of a process are not just its points: row "shift" is the first
+   point, and points before and after the rows are fetched */
 struct _KCycleAIJLines {
-  const KCycleBox   *box;
-  PetscBool          moved;
-  PetscInt           nrows, shift;
-  PetscInt           below, above; /* rows that other processes have, first and last ones */
-  KCycleFetchedRows  fetched;
-  Mat                diagonal, off;
-  const PetscInt    *i, *j, *oi, *oj;
-  const PetscScalar *a, *oa;
+  const KCycleBox  *box;
+  PetscBool         moved;
+  PetscInt          nrows, shift;
+  PetscInt          below, above; /* rows that other processes have, first and last ones */
+  KCycleFetchedRows fetched;
+  KCycleAIJ         aij;
   PetscInt (*point)[3]; /* of each other column, relative to the owned box */
   PetscInt wrong[2];    /* row and column of an entry that does not fit */
 };
@@ -51,29 +47,20 @@ static PetscErrorCode RowsFetch(Mat A, KCycleAIJLines *rows)
 /* moved: rows are those of other processes than the points */
 PetscErrorCode KCycleAIJLinesCreate(Mat A, const KCycleBox *box, PetscBool moved, KCycleAIJLines **lines)
 {
-  const PetscInt *columns = NULL;
   KCycleAIJLines *rows;
-  PetscBool       parallel;
-  PetscInt        n;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(lines));
   rows           = *lines;
   rows->box      = box;
-  rows->diagonal = A;
   rows->wrong[0] = -1;
   rows->moved    = moved;
   rows->nrows    = A->rmap->n;
   rows->shift    = moved ? box->rows[box->rank] - A->rmap->rstart : 0;
   if (moved) PetscCall(RowsFetch(A, rows));
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
-  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &rows->diagonal, &rows->off, &columns));
-  PetscCall(KCycleAIJGetArrays(rows->diagonal, &rows->i, &rows->j, &rows->a));
-  if (!parallel) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleAIJGetArrays(rows->off, &rows->oi, &rows->oj, &rows->oa));
-  PetscCall(MatGetSize(rows->off, NULL, &n));
-  PetscCall(PetscMalloc1(n, &rows->point));
-  for (PetscInt c = 0; c < n; c++) MatStencilPointOf(box, columns[c], rows->point[c]);
+  PetscCall(KCycleAIJGet(A, PETSC_TRUE, &rows->aij));
+  PetscCall(PetscMalloc1(rows->aij.ncolumns, &rows->point));
+  for (PetscInt c = 0; c < rows->aij.ncolumns; c++) MatStencilPointOf(box, rows->aij.columns[c], rows->point[c]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,8 +72,7 @@ PetscErrorCode KCycleAIJLinesDestroy(KCycleAIJLines **lines, PetscInt wrong[])
   PetscFunctionBegin;
   if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
   if (wrong) PetscCall(PetscArraycpy(wrong, rows->wrong, 2));
-  PetscCall(KCycleAIJRestoreArrays(rows->diagonal, &rows->i, &rows->j, &rows->a));
-  if (rows->off) PetscCall(KCycleAIJRestoreArrays(rows->off, &rows->oi, &rows->oj, &rows->oa));
+  PetscCall(KCycleAIJRestore(&rows->aij));
   PetscCall(PetscFree(rows->point));
   PetscCall(KCycleAIJFetchedRowsDestroy(&rows->fetched));
   PetscCall(PetscFree(*lines));
@@ -150,12 +136,12 @@ static KCycleFit SetRow(KCycleAIJLines *rows, const KCycleShape *shape, const Pe
   KCycleFit       fit = KC_FITS;
 
   for (; e < end; e++) {
-    const PetscInt column = rows->j[e] - rows->shift, line = column / n[0];
+    const PetscInt column = rows->aij.j[0][e] - rows->shift, line = column / n[0];
     PetscInt       col[3] = {column - line * n[0], line % n[1], line / n[1]};
 
     if (column < 0 || column >= rows->box->npoints)
       MatStencilPointOf(rows->box, rows->box->rows[rows->box->rank] + column, col);
-    fit = PetscMax(fit, SetEntry(rows, shape, row, col, rows->a[e], values));
+    fit = PetscMax(fit, SetEntry(rows, shape, row, col, rows->aij.a[0][e], values));
   }
   return fit;
 }
@@ -166,22 +152,22 @@ static KCycleFit SetOffRow(KCycleAIJLines *rows, const KCycleShape *shape, const
 {
   KCycleFit fit = KC_FITS;
 
-  for (PetscInt e = rows->oi[at]; e < rows->oi[at + 1]; e++)
-    fit = PetscMax(fit, SetEntry(rows, shape, row, rows->point[rows->oj[e]], rows->oa[e], values));
+  for (PetscInt e = rows->aij.i[1][at]; e < rows->aij.i[1][at + 1]; e++)
+    fit = PetscMax(fit, SetEntry(rows, shape, row, rows->point[rows->aij.j[1][e]], rows->aij.a[1][e], values));
   return fit;
 }
 
 static KCycleFit SetFetchedRow(KCycleAIJLines *rows, const KCycleShape *shape, const PetscInt row[], PetscInt point,
                                PetscScalar values[])
 {
-  const KCycleFetchedRows *f  = &rows->fetched;
-  const PetscInt           at = point < rows->below ? point : point - (rows->box->npoints - rows->above) + rows->below;
-  PetscInt                 col[3];
-  KCycleFit                fit = KC_FITS;
+  const KCycleAIJ *f  = &rows->fetched.aij;
+  const PetscInt   at = point < rows->below ? point : point - (rows->box->npoints - rows->above) + rows->below;
+  PetscInt         col[3];
+  KCycleFit        fit = KC_FITS;
 
-  for (PetscInt e = f->i[at]; e < f->i[at + 1]; e++) {
-    MatStencilPointOf(rows->box, f->j[e], col);
-    fit = PetscMax(fit, SetEntry(rows, shape, row, col, f->a[e], values));
+  for (PetscInt e = f->i[0][at]; e < f->i[0][at + 1]; e++) {
+    MatStencilPointOf(rows->box, f->j[0][e], col);
+    fit = PetscMax(fit, SetEntry(rows, shape, row, col, f->a[0][e], values));
   }
   return fit;
 }
@@ -195,17 +181,17 @@ static inline PetscBool IsBeyond(PetscInt n, PetscInt i)
 static KCycleFit SetRowMerged(KCycleAIJLines *rows, const KCycleShape *shape, const Pattern *p, const PetscInt row[],
                               PetscInt at, PetscScalar values[])
 {
-  const PetscInt n = rows->box->n[0], end = rows->i[at + 1];
+  const PetscInt n = rows->box->n[0], end = rows->aij.i[0][at + 1];
   PetscInt       e;
   int            t = 0;
 
-  for (e = rows->i[at]; e < end; e++) {
-    const PetscInt difference = rows->j[e] - at;
+  for (e = rows->aij.i[0][at]; e < end; e++) {
+    const PetscInt difference = rows->aij.j[0][e] - at;
 
-    if (rows->a[e] == (PetscScalar)0.0) continue;
+    if (rows->aij.a[0][e] == (PetscScalar)0.0) continue;
     while (t < p->m && (p->difference[t] < difference || IsBeyond(n, row[0] + shape->dx[p->which[t]]))) t++;
     if (t == p->m || p->difference[t] != difference) break;
-    values[p->which[t] * n + row[0]] = rows->a[e];
+    values[p->which[t] * n + row[0]] = rows->aij.a[0][e];
   }
   return e < end ? SetRow(rows, shape, row, e, end, values) : KC_FITS;
 }
@@ -215,8 +201,8 @@ static KCycleFit SetRowMerged(KCycleAIJLines *rows, const KCycleShape *shape, co
 KC_VERSIONS static PetscBool IsRegular(const KCycleAIJLines *rows, const Pattern *p, PetscInt at, PetscInt begin,
                                        PetscInt end)
 {
-  const PetscInt  m = p->m, *length = rows->i + at, first = length[begin], count = (end - begin - 1) * m;
-  const PetscInt *j     = rows->j + first;
+  const PetscInt  m = p->m, *length = rows->aij.i[0] + at, first = length[begin], count = (end - begin - 1) * m;
+  const PetscInt *j     = rows->aij.j[0] + first;
   PetscInt        wrong = 0;
 
   for (PetscInt i = begin; i < end; i++) wrong |= length[i + 1] - length[i] - m;
@@ -272,7 +258,7 @@ static inline __attribute__((always_inline)) void SetRegularRows(const KCycleAIJ
                                                                  PetscScalar values[])
 {
   const PetscInt     n = rows->box->n[0];
-  const PetscScalar *a = rows->a + rows->i[at + begin];
+  const PetscScalar *a = rows->aij.a[0] + rows->aij.i[0][at + begin];
   PetscScalar       *to[KC_MAX_COEFFS];
   PetscInt           i = begin;
 
@@ -305,7 +291,7 @@ KCycleFit KCycleAIJLinesGet(KCycleAIJLines *rows, const KCycleShape *shape, Pets
     else memset(values + o * n[0], 0, sizeof(*values) * (size_t)n[0]);
   }
   for (PetscInt i = 0; i < n[0]; i++) {
-    const PetscInt end = PetscMin(i + KC_ROWS, n[0] - 2); /* rows beside the ends may lack entries */
+    const PetscInt end = PetscMin(i + KC_ROWS, n[0] - 2); /* rows next to the ends may lack entries */
 
     if (i > 1 && i < end && AreOwned(rows, at + i, at + end) && IsRegular(rows, &pattern, at, i, end)) {
       SetRegular(rows, &pattern, at, i, end, values);
@@ -317,7 +303,8 @@ KCycleFit KCycleAIJLinesGet(KCycleAIJLines *rows, const KCycleShape *shape, Pets
     if (!AreOwned(rows, at + i, at + i + 1)) fit = PetscMax(fit, SetFetchedRow(rows, shape, row, l * n[0] + i, values));
     else fit = PetscMax(fit, SetRowMerged(rows, shape, &pattern, row, at + i, values));
   }
-  if (!rows->off || (AreOwned(rows, at, at + n[0]) && rows->oi[at] == rows->oi[at + n[0]])) return fit;
+  if (!rows->aij.mat[1] || (AreOwned(rows, at, at + n[0]) && rows->aij.i[1][at] == rows->aij.i[1][at + n[0]]))
+    return fit;
   for (row[0] = 0; row[0] < n[0]; row[0]++) {
     if (AreOwned(rows, at + row[0], at + row[0] + 1))
       fit = PetscMax(fit, SetOffRow(rows, shape, row, at + row[0], values));
@@ -335,18 +322,19 @@ static PetscBool IsInside(const KCycleAIJLines *rows, PetscInt l)
   for (PetscInt d = 1; d < box->dim; d++) {
     if (at[d] == 0 || at[d] == box->n[d] - 1) return PETSC_FALSE;
   }
-  return (PetscBool)(!rows->off ||
-                     (AreOwned(rows, first, first + box->n[0]) && rows->oi[first] == rows->oi[first + box->n[0]]));
+  return (PetscBool)(!rows->aij.mat[1] || (AreOwned(rows, first, first + box->n[0]) &&
+                                           rows->aij.i[1][first] == rows->aij.i[1][first + box->n[0]]));
 }
 
 /* Have two such lines the same rows? */
 KC_VERSIONS static PetscBool AreAlike(const KCycleAIJLines *rows, PetscInt l, PetscInt m)
 {
-  const PetscInt n = rows->box->n[0], shift = (l - m) * n, *i = rows->i + rows->shift + l * n, *i0 = i - shift,
-                 *j = rows->j + i[0], *j0 = rows->j + i0[0], count = i[n] - i[0];
+  const PetscInt n = rows->box->n[0], shift = (l - m) * n, *i = rows->aij.i[0] + rows->shift + l * n, *i0 = i - shift,
+                 *j = rows->aij.j[0] + i[0], *j0 = rows->aij.j[0] + i0[0], count = i[n] - i[0];
   PetscInt wrong = 0;
 
-  if (count != i0[n] - i0[0] || memcmp(rows->a + i[0], rows->a + i0[0], count * sizeof(*rows->a))) return PETSC_FALSE;
+  if (count != i0[n] - i0[0] || memcmp(rows->aij.a[0] + i[0], rows->aij.a[0] + i0[0], count * sizeof(*rows->aij.a[0])))
+    return PETSC_FALSE;
   for (PetscInt r = 1; r < n; r++) wrong |= i[r] - i[0] - i0[r] + i0[0];
   for (PetscInt e = 0; e < count; e++) wrong |= j[e] - j0[e] - shift;
   return (PetscBool)!wrong;

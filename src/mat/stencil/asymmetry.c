@@ -2,8 +2,8 @@
   How far a stencil matrix is from a symmetric one, as convection makes it: pairs of couplings a(p, q) and a(q, p), and
   which way rows lean.
 
-  Pairs are those of two points of this process. A point that is coupled to nobody makes none: programs may keep the
-  columns of stored boundary points. Lines are compared once for each set of coefficients that they share.
+  Pairs are those of two points of this process. An isolated point makes none: programs may keep the columns of stored
+  boundary points. Lines are compared once for each set of coefficients that they share.
 */
 #include "matstencil.h"
 
@@ -51,7 +51,7 @@ static PetscBool AddPairs(void *context, const KCycleShape *shape, const KCycleL
   return PETSC_TRUE;
 }
 
-/* Which way do the rows of a line lean? Couplings ahead and behind in each direction, whatever their place across */
+/* Which way do the rows of a line lean? Couplings ahead and behind in each direction, wherever they are across */
 static void AddLeans(const KCycleStencil *st, PetscInt line, PetscReal sums[])
 {
   const KCycleShape *shape = &st->shape;

@@ -94,7 +94,7 @@ static void DotLine(PetscInt n, const PetscScalar *z, const PetscScalar *r, cons
   DotReals(parts * n, (const PetscReal *)z, (const PetscReal *)r, (const PetscReal *)w, sum);
 }
 
-/* p = z + beta p; the first p is z, whatever stands there */
+/* p = z + beta p; the first p is z, whatever it was */
 KC_VERSIONS static void Direct(PetscInt n, PetscBool first, PetscReal beta, const PetscScalar *z,
                                PetscScalar *KC_RESTRICT p)
 {

@@ -67,7 +67,7 @@ static PetscErrorCode MatGetDiagonalBlock_Stencil(Mat A, Mat *block)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Row by row in any case: nobody expands an ordering of rows that AIJ takes together */
+/* Row by row in any case: an ordering of rows that AIJ takes together would not be expanded */
 static PetscErrorCode MatGetRowIJ_Stencil(Mat A, PetscInt shift, PetscBool symmetric, PetscBool compressed, PetscInt *n,
                                           const PetscInt *ia[], const PetscInt *ja[], PetscBool *done)
 {

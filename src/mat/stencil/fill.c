@@ -1,10 +1,10 @@
 /*
-  Points inside a grid that are coupled to nobody, inactive cells of a reservoir or the inside of a hole, get couplings
-  for coarser levels: a small part of what is usual in their direction. Without them an active point between inactive
-  ones has nothing to be interpolated from, as coarse points that are inactive would be left out; with them they are
-  points as all others, and weights and Galerkin products follow the coefficients, which have a jump there.
+  Isolated points inside a grid, inactive cells of a reservoir or the inside of a hole, get couplings for coarser
+  levels: a small part of what is usual in their direction. Without them an active point between inactive ones has
+  nothing to be interpolated from, as coarse points that are inactive would be left out; with them they are points as
+  all others, and weights and Galerkin products follow the coefficients, which have a jump there.
 
-  The part must be small beside reactions, too: an island of active points has nothing else to hold it.
+  The part must be small compared with reactions, too: an island of active points has nothing else to hold it.
 */
 #include "matstencil.h"
 
@@ -112,8 +112,8 @@ static PetscInt FillCoefficient(PetscInt n, const PetscScalar *mine, const Petsc
   return kept;
 }
 
-/* The couplings of line (j, k), whose coefficients are values[o * n + i]. Returns how many it had before of points
-   with one that is coupled to nobody, as where boundary conditions have been set in rows but not in columns */
+/* The couplings of line (j, k), whose coefficients are values[o * n + i]. Returns how many it had before of points with
+   an isolated one, as where boundary conditions have been set in rows but not in columns */
 static PetscInt FillLine(const KCycleStencil *st, PetscInt j, PetscInt k, const PetscScalar *mark,
                          const PetscScalar *halo, const PetscReal fill[], PetscScalar *values)
 {
@@ -142,8 +142,8 @@ static PetscInt FillLine(const KCycleStencil *st, PetscInt j, PetscInt k, const 
   return kept;
 }
 
-/* Collective. A matrix of the caller, as A, but for points that are coupled to nobody; NULL where others are coupled to
-   such points: these hold values */
+/* Collective. A matrix of the caller, as A, but for isolated points; NULL where others are coupled to such points:
+   these hold values */
 PetscErrorCode MatStencilFillIsolated(Mat A, Mat *filled)
 {
   Mat_Stencil *st;
@@ -166,10 +166,9 @@ PetscErrorCode MatStencilFillIsolated(Mat A, Mat *filled)
   PetscCall(PetscObjectStateIncrease((PetscObject)*filled));
   PetscCallMPI(MPI_Allreduce(&kept, &allkept, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)A)));
   if (allkept) {
-    PetscCall(PetscInfo(A,
-                        "Points that are coupled to nobody take no part in coarser levels: others have %" PetscInt_FMT
-                        " couplings with them\n",
-                        allkept));
+    PetscCall(PetscInfo(
+        A, "Isolated points take no part in coarser levels: others have %" PetscInt_FMT " couplings with them\n",
+        allkept));
     PetscCall(MatDestroy(filled));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,7 +1,7 @@
 /*
-  From AIJ whose values are on a device, without a trip of these to the host: which entry each coefficient is stands in
-  a map, which is made of rows and columns on the host, once for each pattern, and a kernel takes the values. They stay
-  on the device alone until somebody asks for them on the host.
+  From AIJ whose values are on a device, without a trip of these to the host: a map, which is made of rows and columns
+  on the host, once for each pattern, says which entry each coefficient is, and a kernel takes the values. They stay on
+  the device alone until they are needed on the host.
 */
 #include "matstencil.h"
 #include <petsckcycle/private/deviceimpl.h>
@@ -19,28 +19,20 @@ PetscErrorCode MatStencilNeedValues(Mat A)
 
 #if defined(KCYCLE_HAVE_CUDA)
 
+/* Rows of this process, and what tells their pattern from another one */
 typedef struct {
-  const PetscInt *i, *j;
-} Block;
-
-/* Rows of this process: columns among them, and the others */
-typedef struct {
-  Mat              mat[2]; /* the second one NULL, on one process */
-  const PetscInt  *columns;
-  Block            block[2];
+  KCycleAIJ        aij;
   PetscObjectId    id;
   PetscObjectState pattern[3];
 } Rows;
 
 /* Of which rows the map is, and of which shape; usable: no coefficient is two entries */
 typedef struct {
-  PetscObjectId    id;
-  PetscObjectState pattern[3];
-  Block            block[2];
-  int              kind;
-  PetscBool        usable;
-  KCycleCudaRows   rows; /* on the device, but for values */
-  PetscReal       *scratch;
+  Rows           of;
+  int            kind;
+  PetscBool      usable;
+  KCycleCudaRows rows; /* on the device, but for values */
+  PetscReal     *scratch;
 } Map;
 
 /* While a map is made */
@@ -65,46 +57,31 @@ static PetscErrorCode MapDestroy(Map **map)
 
 static PetscErrorCode RowsGet(Mat A, Rows *rows)
 {
-  PetscBool parallel;
-
   PetscFunctionBegin;
   PetscCall(PetscMemzero(rows, sizeof(*rows)));
-  rows->mat[0] = A;
-  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
-  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, &rows->mat[0], &rows->mat[1], &rows->columns));
+  PetscCall(KCycleAIJGet(A, PETSC_FALSE, &rows->aij));
   PetscCall(PetscObjectGetId((PetscObject)A, &rows->id));
   PetscCall(MatGetNonzeroState(A, &rows->pattern[2]));
-  for (int b = 0; b < 2 && rows->mat[b]; b++) {
-    PetscCall(MatGetNonzeroState(rows->mat[b], &rows->pattern[b]));
-    PetscCall(KCycleAIJGetColumns(rows->mat[b], &rows->block[b].i, &rows->block[b].j));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RowsRestore(Rows *rows)
-{
-  PetscFunctionBegin;
-  for (int b = 0; b < 2 && rows->mat[b]; b++)
-    PetscCall(KCycleAIJRestoreColumns(rows->mat[b], &rows->block[b].i, &rows->block[b].j));
+  for (int b = 0; b < 2 && rows->aij.mat[b]; b++) PetscCall(MatGetNonzeroState(rows->aij.mat[b], &rows->pattern[b]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscInt EntriesOf(const Rows *rows, int b)
 {
-  return rows->mat[b] ? rows->block[b].i[rows->mat[b]->rmap->n] : 0;
+  return rows->aij.mat[b] ? rows->aij.i[b][rows->aij.mat[b]->rmap->n] : 0;
 }
 
 /* Does the device have the newest values? */
-static PetscErrorCode AreThere(const Rows *rows, PetscBool *there)
+static PetscErrorCode AreOnDevice(const Rows *rows, PetscBool *ondevice)
 {
   PetscFunctionBegin;
-  *there = PETSC_TRUE;
-  for (int b = 0; b < 2 && rows->mat[b] && *there; b++) {
-    const PetscOffloadMask mask = rows->mat[b]->offloadmask;
+  *ondevice = PETSC_TRUE;
+  for (int b = 0; b < 2 && rows->aij.mat[b] && *ondevice; b++) {
+    const PetscOffloadMask mask = rows->aij.mat[b]->offloadmask;
 
-    PetscCall(PetscObjectTypeCompare((PetscObject)rows->mat[b], KCYCLE_DEVICE_SEQAIJ, there));
-    if (rows->mat[b]->boundtocpu || (EntriesOf(rows, b) && mask != PETSC_OFFLOAD_GPU && mask != PETSC_OFFLOAD_BOTH))
-      *there = PETSC_FALSE;
+    PetscCall(PetscObjectTypeCompare((PetscObject)rows->aij.mat[b], KCYCLE_DEVICE_SEQAIJ, ondevice));
+    if (rows->aij.mat[b]->boundtocpu || (EntriesOf(rows, b) && mask != PETSC_OFFLOAD_GPU && mask != PETSC_OFFLOAD_BOTH))
+      *ondevice = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -130,25 +107,24 @@ static PetscErrorCode SetEntry(Making *m, const PetscInt row[], const PetscInt c
 
 static PetscErrorCode SetEntries(Making *m, const Rows *rows)
 {
-  const KCycleBox *box   = m->st->box;
-  const PetscInt  *n     = box->n;
-  PetscInt         other = 0, *point;
+  const KCycleBox *box = m->st->box;
+  const PetscInt  *n   = box->n;
+  PetscInt        *point;
 
   PetscFunctionBegin;
-  if (rows->mat[1]) PetscCall(MatGetSize(rows->mat[1], NULL, &other));
-  PetscCall(PetscMalloc1(3 * other, &point));
-  for (PetscInt c = 0; c < other; c++) MatStencilPointOf(box, rows->columns[c], point + 3 * c);
+  PetscCall(PetscMalloc1(3 * rows->aij.ncolumns, &point));
+  for (PetscInt c = 0; c < rows->aij.ncolumns; c++) MatStencilPointOf(box, rows->aij.columns[c], point + 3 * c);
   for (PetscInt r = 0; r < box->npoints; r++) {
     const PetscInt row[3] = {r % n[0], r / n[0] % n[1], r / n[0] / n[1]};
 
-    for (PetscInt e = rows->block[0].i[r]; e < rows->block[0].i[r + 1]; e++) {
-      const PetscInt c = rows->block[0].j[e], col[3] = {c % n[0], c / n[0] % n[1], c / n[0] / n[1]};
+    for (PetscInt e = rows->aij.i[0][r]; e < rows->aij.i[0][r + 1]; e++) {
+      const PetscInt c = rows->aij.j[0][e], col[3] = {c % n[0], c / n[0] % n[1], c / n[0] / n[1]};
 
       PetscCall(SetEntry(m, row, col, e));
     }
-    if (!rows->mat[1]) continue;
-    for (PetscInt e = rows->block[1].i[r]; e < rows->block[1].i[r + 1]; e++)
-      PetscCall(SetEntry(m, row, point + 3 * rows->block[1].j[e], KC_OFF_ENTRY - e));
+    if (!rows->aij.mat[1]) continue;
+    for (PetscInt e = rows->aij.i[1][r]; e < rows->aij.i[1][r + 1]; e++)
+      PetscCall(SetEntry(m, row, point + 3 * rows->aij.j[1][e], KC_OFF_ENTRY - e));
   }
   PetscCall(PetscFree(point));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -167,10 +143,8 @@ static PetscErrorCode MapCreate(const KCycleStencil *st, const Rows *rows, Map *
   PetscCall(SetEntries(&m, rows));
   PetscCall(PetscSegBufferExtractInPlace(m.strays, &strays));
   PetscCall(PetscNew(map));
-  (*map)->id   = rows->id;
-  (*map)->kind = KCycleShapeKind(&st->shape);
-  PetscCall(PetscArraycpy((*map)->pattern, rows->pattern, 3));
-  PetscCall(PetscArraycpy((*map)->block, rows->block, 2));
+  (*map)->of           = *rows;
+  (*map)->kind         = KCycleShapeKind(&st->shape);
   (*map)->usable       = m.usable;
   (*map)->rows.ncoeffs = st->shape.ncoeffs;
   (*map)->rows.nstrays = m.nstrays;
@@ -188,12 +162,12 @@ static PetscErrorCode MapCreate(const KCycleStencil *st, const Rows *rows, Map *
 static PetscErrorCode MapGet(Mat_Stencil *st, const Rows *rows, Map **map)
 {
   Map      *m    = (Map *)st->map_device;
-  PetscBool same = (PetscBool)(m && m->id == rows->id && m->kind == KCycleShapeKind(&st->s.shape));
+  PetscBool same = (PetscBool)(m && m->of.id == rows->id && m->kind == KCycleShapeKind(&st->s.shape));
 
   PetscFunctionBegin;
-  for (int p = 0; p < 3; p++) same = (PetscBool)(same && m->pattern[p] == rows->pattern[p]);
+  for (int p = 0; p < 3; p++) same = (PetscBool)(same && m->of.pattern[p] == rows->pattern[p]);
   for (int b = 0; b < 2; b++)
-    same = (PetscBool)(same && m->block[b].i == rows->block[b].i && m->block[b].j == rows->block[b].j);
+    same = (PetscBool)(same && m->of.aij.i[b] == rows->aij.i[b] && m->of.aij.j[b] == rows->aij.j[b]);
   if (!same) {
     PetscCall(MapDestroy(&m));
     st->map_device = NULL;
@@ -221,7 +195,7 @@ static PetscErrorCode CopyValues(Mat_Stencil *st, const Rows *rows, Map *map, Pe
   st->device_state = -1;
   PetscCall(KCycleDeviceStencilMakeBlocks(&st->s, device, &own));
   for (int b = 0; b < 2; b++) {
-    if (EntriesOf(rows, b)) PetscCall(KCycleDeviceAIJGetArrayRead(rows->mat[b], a[b]));
+    if (EntriesOf(rows, b)) PetscCall(KCycleDeviceAIJGetArrayRead(rows->aij.mat[b], a[b]));
   }
   PetscCall(PetscGetCurrentCUDAStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
@@ -232,7 +206,7 @@ static PetscErrorCode CopyValues(Mat_Stencil *st, const Rows *rows, Map *map, Pe
   }
   PetscCall(PetscLogGpuTimeEnd());
   for (int b = 0; b < 2; b++) {
-    if (EntriesOf(rows, b)) PetscCall(KCycleDeviceAIJRestoreArrayRead(rows->mat[b], a[b]));
+    if (EntriesOf(rows, b)) PetscCall(KCycleDeviceAIJRestoreArrayRead(rows->aij.mat[b], a[b]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -243,25 +217,25 @@ PetscErrorCode MatStencilFromAIJOnDevice(Mat A, Mat aij, PetscBool *taken)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
   PetscReal    strays;
-  PetscBool    there;
+  PetscBool    ondevice;
   int          mine, all;
   Rows         rows;
   Map         *map = NULL;
 
   PetscFunctionBegin;
   PetscCall(RowsGet(aij, &rows));
-  PetscCall(AreThere(&rows, &there));
-  if (there) {
+  PetscCall(AreOnDevice(&rows, &ondevice));
+  if (ondevice) {
     PetscCall(MapGet(st, &rows, &map));
-    there = map->usable;
+    ondevice = map->usable;
   }
-  if (there) {
+  if (ondevice) {
     PetscCall(CopyValues(st, &rows, map, &strays));
     if (strays > 0) PetscCall(PetscInfo(A, "%g entries have no place in the stencil\n", (double)strays));
-    there = (PetscBool)(strays == 0);
+    ondevice = (PetscBool)(strays == 0);
   }
-  PetscCall(RowsRestore(&rows));
-  mine = there;
+  PetscCall(KCycleAIJRestore(&rows.aij));
+  mine = ondevice;
   PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)A)));
   *taken = (PetscBool)all;
   if (!all) PetscCall(PetscInfo(A, "The values of the rows are read on the host\n"));
@@ -298,8 +272,6 @@ PetscErrorCode MatStencilCopyToHost(Mat A)
 
 PetscErrorCode MatStencilMapReset(Mat A)
 {
-  PetscFunctionBegin;
-  PetscCall(MapDestroy((Map **)&((Mat_Stencil *)A->data)->map_device));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return MapDestroy((Map **)&((Mat_Stencil *)A->data)->map_device);
 }
 #endif

@@ -1,5 +1,5 @@
 /*
-  MATSTENCIL: the coefficients, and what PETSc's operations need beside them.
+  MATSTENCIL: the coefficients, and what PETSc's operations need in addition.
 */
 #pragma once
 
@@ -41,7 +41,7 @@ typedef struct {
   /* differences, relative to the diagonal, that rounding may have made in a symmetric matrix */
   PetscReal        slack;
   PetscHMapI       map;                    /* while lines arrive: from a line's key to its class */
-  PetscInt         shared;                 /* lines so far that were in the dictionary already */
+  PetscInt         shared;                 /* lines so far whose coefficients another line had already */
   PetscScalar     *back;                   /* halo buffer for what goes to neighbours, made when first used */
   PetscScalar     *inverse;                /* of the diagonal, for MatInvertBlockDiagonal() */
   PetscInt         rowcols[KC_MAX_COEFFS]; /* for MatGetRow() */

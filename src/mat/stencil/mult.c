@@ -61,14 +61,12 @@ static PetscErrorCode ComputeOnDevice(Mat A, int op, Vec x, Vec b, Vec y)
 
 PetscErrorCode MatStencilDeviceReset(Mat A)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleDeviceStencilDestroy((KCycleDeviceStencil **)&((Mat_Stencil *)A->data)->device));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleDeviceStencilDestroy((KCycleDeviceStencil **)&((Mat_Stencil *)A->data)->device);
 }
 #endif
 
 /* y = A x, b + A x or b - A x */
-PetscErrorCode MatStencilCompute(Mat A, int op, Vec x, Vec b, Vec y)
+static PetscErrorCode Compute(Mat A, int op, Vec x, Vec b, Vec y)
 {
   Mat_Stencil       *st = (Mat_Stencil *)A->data;
   const PetscScalar *xa, *ba = NULL;
@@ -98,17 +96,17 @@ PetscErrorCode MatStencilCompute(Mat A, int op, Vec x, Vec b, Vec y)
 
 static PetscErrorCode MatMult_Stencil(Mat A, Vec x, Vec y)
 {
-  return MatStencilCompute(A, KC_MULT, x, NULL, y);
+  return Compute(A, KC_MULT, x, NULL, y);
 }
 
 static PetscErrorCode MatMultAdd_Stencil(Mat A, Vec x, Vec b, Vec y)
 {
-  return MatStencilCompute(A, KC_ADD, x, b, y);
+  return Compute(A, KC_ADD, x, b, y);
 }
 
 static PetscErrorCode MatResidual_Stencil(Mat A, Vec b, Vec x, Vec r)
 {
-  return MatStencilCompute(A, KC_RESIDUAL, x, b, r);
+  return Compute(A, KC_RESIDUAL, x, b, r);
 }
 
 void MatStencilSetOps(Mat A)

@@ -5,7 +5,7 @@
 #include "matstencil.h"
 
 /* Visits the lines ahead of each line, in the order of lines and coefficients, from coefficient number first on, the
-   diagonal or behind it; all: also couplings that are kept once for both, of symmetric matrices most are. Returns
+   diagonal or after it; all: also couplings that are kept once for both, of symmetric matrices most are. Returns
    false if a visit did */
 PetscBool MatStencilVisitLines(const KCycleStencil *st, int first, PetscBool all, KCycleVisitLines visit, void *context)
 {

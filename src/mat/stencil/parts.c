@@ -311,7 +311,7 @@ static PetscErrorCode Join(Search *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pieces know the part that they belong to: numbers of points become those of pieces that are no part of another */
+/* Pieces have the number of their part: numbers of points become those of pieces that are no part of another */
 static PetscErrorCode Settle(Search *s)
 {
   const KCycleBox *box   = KCycleStencilOf(s->A)->box;
@@ -367,8 +367,7 @@ static PetscErrorCode Begin(Search *s, PetscReal scale, PetscBool *mixed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective. Is D of use? Signs, and numbers that are not too far apart. Points that are coupled to nobody get a
-   diagonal like others */
+/* Collective. Is D of use? Signs, and numbers that are not too far apart. Isolated points get a diagonal like others */
 static PetscErrorCode Judge(Search *s, PetscReal scale, PetscBool mixed)
 {
   KCycleParts *parts   = s->parts;

@@ -62,7 +62,7 @@ static PetscErrorCode SetRightSide(PetscInt m, const PetscInt rows[], PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows of this process, by their place in it */
+/* Rows of this process, by their number in it */
 static void ReplaceRows(Mat_Stencil *st, PetscInt m, const PetscInt rows[], PetscScalar diagonal)
 {
   const PetscInt n = st->s.box->n[0], nc = st->s.shape.ncoeffs;
@@ -103,12 +103,12 @@ static void ZeroColumns(Mat_Stencil *st, PetscInt line, const PetscScalar *mark,
     PetscScalar *v           = st->dense + ((size_t)line * shape->ncoeffs + o) * n;
 
     for (PetscInt i = 0; i < n; i++) {
-      const PetscInt  at = i + shape->dx[o], place = at < 0 ? box->left + e : box->right + e;
+      const PetscInt  at = i + shape->dx[o], index = at < 0 ? box->left + e : box->right + e;
       const PetscBool out = (PetscBool)(at < 0 || at >= n);
 
       if (out && !box->xhalo) continue;
-      if ((out ? st->back[place] : marks[at]) == (PetscScalar)0.0) continue;
-      if (x && b) b[line * n + i] -= v[i] * (out ? st->s.halo[place] : xs[at]);
+      if ((out ? st->back[index] : marks[at]) == (PetscScalar)0.0) continue;
+      if (x && b) b[line * n + i] -= v[i] * (out ? st->s.halo[index] : xs[at]);
       v[i] = 0;
     }
   }

@@ -1,11 +1,11 @@
 /*
-  One look at all coefficients of a stencil matrix, for whoever wants to know something of them: what is found is kept
-  until the matrix changes.
+  One look at all coefficients of a stencil matrix, for all that depends on them: what is found is kept until the matrix
+  changes.
 
   Lines are read one by one, where they are kept, and each point of a line has its own sums and maxima over the lines:
   so all loops are over arrays.
 
-  Where a point inside the grid has no coupling on one side, and nothing in its row in place of it, there is a wall,
+  Where a point inside the grid has no coupling on one side, and nothing in its row in place of it, its line is cut,
   that of a hole for instance.
 */
 #include "matstencil.h"
@@ -16,18 +16,18 @@ enum {
   LOOK_SUMS,  /* and row sum relative to it, */
   LOOK_BOUND, /* also of absolute values */
   LOOK_ISOLATED,
-  LOOK_JUMPS, /* factor between couplings with points ahead and behind, whatever their place across */
-  LOOK_ROUGH, /* and between couplings with opposite points, one by one */
-  LOOK_GAPS,  /* walls across y and z, and in the end any */
+  LOOK_JUMPS,    /* factor between couplings with points ahead and behind, wherever they are across */
+  LOOK_OPPOSITE, /* and between couplings with opposite points, one by one */
+  LOOK_GAPS,     /* cut lines along y and z, and in the end any */
   LOOK_FAULT,
   LOOK_LARGEST,
   LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
   LOOK_COUNT = LOOK_TOTAL + 3, /* and their number; */
-  LOOK_WEAK  = LOOK_COUNT + 3, /* points where they are weak beside those in another direction; */
+  LOOK_WEAK  = LOOK_COUNT + 3, /* points where they are weak compared with those in another direction; */
   LOOK_THIN  = LOOK_WEAK + 9,  /* points where one of them is weaker than one in another direction; */
-  LOOK_WALLS = LOOK_THIN + 3,  /* points that have a wall across x, whatever else */
+  LOOK_CUTS  = LOOK_THIN + 3,  /* points where a line along x is cut, whatever else */
   LOOK_NUM,
-  LOOK_SUMMED = LOOK_WALLS - LOOK_TOTAL /* so many are added up over all points */
+  LOOK_SUMMED = LOOK_CUTS - LOOK_TOTAL /* those that are added up over all points */
 };
 
 KC_POINT PetscReal Max(PetscReal a, PetscReal b)
@@ -45,7 +45,7 @@ KC_POINT PetscReal Ratio(PetscReal a, PetscReal b)
 }
 
 /* Above zero if one of two couplings is missing, or next to nothing, and the sum of the row has nothing in its place */
-KC_POINT PetscReal Walls(PetscReal a, PetscReal b, PetscReal sum)
+KC_POINT PetscReal Cut(PetscReal a, PetscReal b, PetscReal sum)
 {
   const PetscReal both = a + b, apart = PetscAbsReal(a - b);
 
@@ -65,8 +65,8 @@ KC_POINT PetscReal Smaller(PetscReal a, PetscReal b)
   return smaller > 0 ? smaller : Larger(a, b);
 }
 
-/* Which directions are weak beside others at point i; in place (d, d): beside both others. In which one coupling is
-   weaker than one in another direction */
+/* Which directions are weak compared with others at point i; in (d, d): compared with both others. In which one
+   coupling is weaker than one in another direction */
 KC_POINT void CountWeak(const int dim, PetscInt i, PetscReal times, const PetscReal larger[], const PetscReal smaller[],
                         PetscReal *const to[])
 {
@@ -83,7 +83,7 @@ KC_POINT void CountWeak(const int dim, PetscInt i, PetscReal times, const PetscR
   }
 }
 
-/* Of a prism: the place of the neighbour that coefficient o belongs to, in direction d: -1, 0, 1 */
+/* Of a prism: the offset of the neighbour that coefficient o belongs to, in direction d: -1, 0, 1 */
 KC_POINT int PlaceInPrism(const int box, const int d, const int o)
 {
   if (box == KC_PRISM_X) return d == 0 ? o % 3 - 1 : d == 1 ? (o / 3 == 3) - (o / 3 == 1) : (o > 11) - (o < 3);
@@ -94,14 +94,14 @@ KC_POINT int PlaceInPrism(const int box, const int d, const int o)
 }
 
 /* And of any shape, of nc coefficients */
-KC_POINT int Place(const int nc, const int box, const int d, const int o)
+KC_POINT int Offset(const int nc, const int box, const int d, const int o)
 {
   if (box > KC_BOX) return PlaceInPrism(box, d, o);
   if (box) return d == 0 ? o % 3 - 1 : d == 1 ? o / 3 % 3 - 1 : nc > 9 ? o / 9 - 1 : 0;
   return o == nc / 2 - 1 - d ? -1 : o == nc / 2 + 1 + d ? 1 : 0;
 }
 
-/* The points of a line, which comes so many times; inside: 1 for each direction across in which lines are not at an
+/* The points of a line, which comes `times` times; inside: 1 for each direction across in which lines are not at an
    end of the grid, or next to one, else 0 */
 KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal times, const PetscReal inside[],
                            const PetscScalar *const coefficients[], PetscReal *const at[])
@@ -122,8 +122,8 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     /* a row with a zero on the diagonal is left out */
     const PetscReal   inverse   = diagonal > 8 / PETSC_MAX_REAL ? divided : 0;
     PetscReal         larger[3] = {0, 0, 0}, smaller[3] = {0, 0, 0};
-    PetscReal low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, rough = 0, walls = 0, across = 0, relative,
-              large;
+    PetscReal         low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, opposite = 0, cuts = 0, across = 0,
+              relative, large;
     PetscScalar sum = 0;
 
     _Pragma("GCC unroll 27") for (int o = 0; o < nc; o++)
@@ -134,18 +134,18 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
       size += PetscAbsScalar(v);
       KC_UNROLL
       for (int d = 0; d < dim; d++) {
-        if (Place(nc, box, d, o) < 0) low[d] += PetscRealPart(v);
-        if (Place(nc, box, d, o) > 0) high[d] += PetscRealPart(v);
+        if (Offset(nc, box, d, o) < 0) low[d] += PetscRealPart(v);
+        if (Offset(nc, box, d, o) > 0) high[d] += PetscRealPart(v);
       }
-      if (box && o < nc / 2) rough = Max(rough, Ratio(PetscAbsScalar(v), PetscAbsScalar(c[nc - 1 - o][i])));
+      if (box && o < nc / 2) opposite = Max(opposite, Ratio(PetscAbsScalar(v), PetscAbsScalar(c[nc - 1 - o][i])));
     }
     KC_UNROLL
     for (int d = 0; d < dim; d++) {
       const PetscReal a = sign * low[d], b = sign * high[d];
 
       jumps = Max(jumps, Ratio(PetscAbsReal(a), PetscAbsReal(b)));
-      if (d) walls = Max(walls, in[d] * Walls(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum)));
-      else across = Walls(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum));
+      if (d) cuts = Max(cuts, in[d] * Cut(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum)));
+      else across = Cut(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum));
       to[LOOK_TOTAL + d][i] += times * ((a > 0 ? a : 0) + (b > 0 ? b : 0));
       to[LOOK_COUNT + d][i] += times * ((a != 0 ? 1 : 0) + (b != 0 ? 1 : 0));
       larger[d]  = Larger(a, b);
@@ -158,10 +158,10 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     to[LOOK_SUMS][i]  = Max(relative, to[LOOK_SUMS][i]);
     to[LOOK_BOUND][i] = Max(large, to[LOOK_BOUND][i]);
     to[LOOK_ISOLATED][i] += size > diagonal ? 0 : 1; /* without couplings a row is as large as its diagonal */
-    to[LOOK_JUMPS][i] = Max(jumps, to[LOOK_JUMPS][i]);
-    to[LOOK_ROUGH][i] = Max(box ? rough : jumps, to[LOOK_ROUGH][i]);
-    to[LOOK_GAPS][i]  = Max(walls, to[LOOK_GAPS][i]);
-    to[LOOK_WALLS][i] += across > 0 ? times : 0;
+    to[LOOK_JUMPS][i]    = Max(jumps, to[LOOK_JUMPS][i]);
+    to[LOOK_OPPOSITE][i] = Max(box ? opposite : jumps, to[LOOK_OPPOSITE][i]);
+    to[LOOK_GAPS][i]     = Max(cuts, to[LOOK_GAPS][i]);
+    to[LOOK_CUTS][i] += across > 0 ? times : 0;
     to[LOOK_FAULT][i] += (size <= PETSC_MAX_REAL ? 0 : 1) + (diagonal > 0 ? 0 : 1);
   }
 }
@@ -211,8 +211,8 @@ static void FindInside(const KCycleBox *box, PetscInt line, PetscReal inside[])
   inside[2] = IsInside(box, 2, line / box->n[1]) ? 1 : 0;
 }
 
-/* Points of a line that are looked at apart: its ends and those beside them, which lack couplings where programs
-   store boundary points. That of place p of these */
+/* Points of a line that are looked at apart: its ends and those next to them, which lack couplings where programs
+   store boundary points. That of number p of these */
 #define LOOK_APART 4
 
 static PetscInt Apart(PetscInt n, PetscInt p)
@@ -221,7 +221,7 @@ static PetscInt Apart(PetscInt n, PetscInt p)
 }
 
 /* Those of several lines that come as often, and are inside of the grid in the same directions: loops over the few
-   points of one line would be mostly what is left of vectors. They have places behind those of all points */
+   points of one line would be mostly what is left of vectors. They come after all points */
 #define LOOK_BATCH 64
 typedef struct {
   PetscInt    n; /* points so far */
@@ -260,7 +260,7 @@ static void AddToBatch(const KCycleStencil *st, const KCycleLine *l, PetscInt ti
   batch->n += napart;
 }
 
-/* The inner points of a line that comes so many times, as others are looked at apart */
+/* The inner points of a line that comes `times` times, as others are looked at apart */
 static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, const PetscReal inside[], Batch *batch,
                        PetscReal *const at[])
 {
@@ -277,7 +277,7 @@ static void LookAtLine(const KCycleStencil *st, PetscInt line, PetscInt times, c
   AddToBatch(st, &l, times, inside, batch, at);
 }
 
-/* Rows of this process that are coupled to nobody; the array is the caller's */
+/* Isolated rows of this process; the array is the caller's */
 PetscErrorCode MatStencilIsolatedRows(Mat A, PetscInt *n, PetscInt **rows)
 {
   const Mat_Stencil *st = (Mat_Stencil *)A->data;
@@ -335,7 +335,7 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n + LOOK_BATCH; i++) {
     if (IsInside(box, 0, i < n ? i : Apart(n, (i - n) % PetscMin(n, LOOK_APART)))) {
-      at[LOOK_GAPS][i] = PetscMax(at[LOOK_GAPS][i], at[LOOK_WALLS][i]);
+      at[LOOK_GAPS][i] = PetscMax(at[LOOK_GAPS][i], at[LOOK_CUTS][i]);
     }
     for (int t = 0; t < LOOK_LARGEST; t++) largest[t] = PetscMax(largest[t], at[t][i]);
     for (int t = 0; t < LOOK_SUMMED; t++) sums[t] += at[LOOK_TOTAL + t][i];
@@ -355,9 +355,9 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   scan->sums      = alllargest[LOOK_SUMS];
   scan->bound     = alllargest[LOOK_BOUND];
   scan->isolated  = (PetscBool)(alllargest[LOOK_ISOLATED] > 0);
-  scan->walls     = (PetscBool)(alllargest[LOOK_GAPS] > 0);
+  scan->cuts      = (PetscBool)(alllargest[LOOK_GAPS] > 0);
   scan->jump      = alllargest[LOOK_JUMPS];
-  scan->rough     = alllargest[LOOK_ROUGH];
+  scan->opposite  = alllargest[LOOK_OPPOSITE];
   for (int d = 0; d < 3; d++) {
     scan->sum[d]   = allsums[d];
     scan->count[d] = allsums[LOOK_COUNT - LOOK_TOTAL + d];

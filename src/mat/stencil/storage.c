@@ -1,18 +1,15 @@
 /*
   How the coefficients of a stencil matrix are kept.
 
-  Lines with the same coefficients share one entry of the line dictionary. A line that shares with nobody has a block of
-  its own, one array for each offset; of a symmetric matrix only those from the diagonal on, as a(i, i - o) = a(i - o,
-  i) stands in the block of a neighbour. The two end points keep all their coefficients behind the arrays:
+  Lines with the same coefficients share one class of coefficients. A line that shares with no other has a block of its
+  own, one array for each offset; of a symmetric matrix only those from the diagonal on, as a(i, i - o) = a(i - o, i) is
+  in the block of a neighbour. The two end points keep all their coefficients after the arrays:
 
     block: [ diagonal | +x | +y ... | all of point 0 | all of point n - 1 ]
 
   Lines come in their order, so that what a line shares with earlier ones can be checked on arrival.
 */
 #include "matstencil.h"
-
-/* So many lines enter the dictionary at once; later ones as far as others were found there */
-#define KC_FEW_CLASSES 16
 
 PetscErrorCode MatStencilStoreReset(Mat A)
 {
@@ -76,8 +73,8 @@ static void FindConstantRun(const KCycleShape *shape, PetscInt n, const PetscSca
   if (k->b - k->a < n - 2 - 6 || k->b - k->a < 4) k->a = k->b = 0;
 }
 
-/* What is kept beside the coefficients of a class follows them. Points at the ends are worked on one by one: their
-   coefficients side by side */
+/* What is kept in addition to the coefficients of a class follows them. Points at the ends are worked on one by one:
+   their coefficients side by side */
 void MatStencilClassChanged(const KCycleStencil *st, PetscInt c)
 {
   const int          nc  = st->shape.ncoeffs;
@@ -126,7 +123,7 @@ KC_POINT uint64_t Bits(const PetscScalar *v)
   return bits;
 }
 
-/* Sums of values that are 3 times as large at each step, side by side; at most so many steps behind each other as
+/* Sums of values that are 3 times as large at each step, side by side; at most as many steps after each other as
    there are */
 KC_VERSIONS static void AddToKey(const PetscScalar *v, PetscInt steps, uint64_t sums[])
 {
@@ -247,7 +244,7 @@ static PetscErrorCode StoreLower(Mat_Stencil *st, PetscInt j, PetscInt k, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lines that come may be those of a symmetric matrix to rounding only, of so many units of it in their diagonal */
+/* Lines that come may be those of a symmetric matrix to rounding only, of that many units of it in their diagonal */
 void MatStencilExpectRounding(Mat A, PetscReal units)
 {
   ((Mat_Stencil *)A->data)->slack = units * PETSC_MACHINE_EPSILON;
@@ -305,7 +302,7 @@ PetscErrorCode MatStencilStoreLine(Mat A, PetscInt line, const PetscScalar value
   PetscFunctionBegin;
   *same = PETSC_TRUE;
   PetscCall(FindClass(st, line, values, &key, &set));
-  if (set < 0 && st->s.nclasses < KC_FEW_CLASSES + st->shared / 4) {
+  if (set < 0 && st->s.nclasses < KCYCLE_CLASSES + st->shared / 4) {
     set = st->s.nclasses;
     PetscCall(PetscHMapISet(st->map, key, set));
     PetscCall(NewClass(st, values));
@@ -317,8 +314,8 @@ PetscErrorCode MatStencilStoreLine(Mat A, PetscInt line, const PetscScalar value
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A line that is to keep all its coefficients, those too that lead out of the grid: it goes to the dictionary, and
-   takes no place there from others */
+/* A line that is to keep all its coefficients, those too that lead out of the grid: it goes to the shared ones, and
+   replaces none of them */
 PetscErrorCode MatStencilStoreWhole(Mat A, PetscInt line, const PetscScalar values[])
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
@@ -349,8 +346,8 @@ PetscErrorCode MatStencilStoreSame(Mat A, PetscInt line, PetscInt as)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes up less room: a line of a box stencil that came to the dictionary and was never shared, if it is as its
-   neighbours know it */
+/* Takes up less room: a line of a box stencil that was stored to be shared and never was, if it is as in its
+   neighbours' blocks */
 static PetscErrorCode MoveSingles(Mat_Stencil *st)
 {
   const PetscInt nlines = st->s.box->nlines, length = KCycleClassLength(st->s.box, &st->s.shape);

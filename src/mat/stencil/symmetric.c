@@ -83,7 +83,7 @@ PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For who knows */
+/* If the caller says so */
 PetscErrorCode MatStencilSetSymmetric(Mat A, PetscBool yes)
 {
   Mat_Stencil *st = (Mat_Stencil *)A->data;
@@ -106,7 +106,7 @@ void MatStencilCopyCoefficient(const KCycleStencil *st, int o, PetscScalar *fiel
   }
 }
 
-/* The value of a field at a point at most one beside the box; false: it is outside the grid */
+/* The value of a field at a point at most one beyond the box; false: it is outside the grid */
 PetscBool MatStencilValueAt(const KCycleBox *box, const PetscScalar *field, const PetscScalar *halo,
                             const PetscInt at[], PetscScalar *value)
 {
@@ -176,8 +176,8 @@ static PetscErrorCode CompareOpposites(Mat A, Tolerance tol, PetscBool *yes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective. Relative to the diagonals of both points, as couplings of a light fluid are rounding beside those of a
-   heavy one */
+/* Collective. Relative to the diagonals of both points, as couplings of a light fluid are rounding compared with those
+   of a heavy one */
 PetscErrorCode MatStencilIsNearlySymmetric(Mat A, PetscBool *yes)
 {
   const Tolerance tol = {0, 1000 * PETSC_MACHINE_EPSILON, PETSC_FALSE};

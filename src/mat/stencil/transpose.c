@@ -37,7 +37,7 @@ static PetscInt Within(PetscInt i, PetscInt n)
   return i < 0 ? 0 : i < n ? i : n - 1;
 }
 
-/* What goes to this thread's share of the lines, and to the halo lines beside them, comes from these lines and those
+/* What goes to this thread's share of the lines, and to the halo lines next to them, comes from these lines and those
    around: in the same order for any number of threads */
 static void ScatterToShare(const Mat_Stencil *st, const PetscScalar *x, PetscScalar *y)
 {

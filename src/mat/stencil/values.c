@@ -3,7 +3,7 @@
 */
 #include "matstencil.h"
 
-/* In both numberings a column beside a row is found from the difference of their numbers, if the row's point has all
+/* In both numberings a column next to a row is found from the difference of their numbers, if the row's point has all
    its neighbours in the box */
 void MatStencilMakeFrames(Mat A)
 {
@@ -178,7 +178,7 @@ static inline PetscInt SetInside(Mat_Stencil *st, KCycleFrame *f, const PetscInt
   return row->n;
 }
 
-/* Not to be left to who made the numbers: what they stand for would be a point elsewhere, or outside the grid */
+/* Not to be left to who made the numbers: what they mean would be a point elsewhere, or outside the grid */
 static PetscErrorCode CheckLocal(const KCycleFrame *f, PetscInt number)
 {
   PetscFunctionBegin;
@@ -221,7 +221,7 @@ PetscErrorCode MatSetValuesLocal_Stencil(Mat A, PetscInt m, const PetscInt rows[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A global row as a point relative to the owned box; beside the box the nearest image where the grid wraps around */
+/* A global row as a point relative to the owned box; beyond the box the nearest image where the grid wraps around */
 static PetscErrorCode GlobalToPoint(const KCycleBox *box, PetscInt row, PetscInt at[])
 {
   PetscFunctionBegin;

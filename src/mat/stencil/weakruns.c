@@ -1,11 +1,11 @@
 /*
-  Runs of points, in two dimensions, at which couplings along one direction are weak beside those along another one: a
-  point counts where those before and behind it in the strong direction are such points, too. Stretched grids and layers
-  have them; of mixtures of two materials most such points are single ones.
+  Runs of points, in two dimensions, at which couplings along one direction are weak compared with those along another
+  one: a point counts where those before and after it in the strong direction are such points, too. Stretched grids and
+  layers have them; of mixtures of two materials most such points are single ones.
 */
 #include "matstencil.h"
 
-/* The couplings of point i behind and ahead in both directions, whatever their place across */
+/* The couplings of point i behind and ahead in both directions, wherever they are across */
 static void GetCouplings(const KCycleShape *shape, const KCycleLine *l, PetscInt i, PetscReal c[2][2])
 {
   const PetscReal sign = PetscRealPart(KCycleLineCoefficient(l, shape->ncoeffs / 2, i)) < 0 ? 1 : -1;
@@ -21,7 +21,7 @@ static void GetCouplings(const KCycleShape *shape, const KCycleLine *l, PetscInt
   }
 }
 
-/* Is the larger one of two couplings weak beside the smaller one of two others, or the only one? */
+/* Is the larger one of two couplings weak compared with the smaller one of two others, or the only one? */
 static PetscBool IsWeak(const PetscReal weak[2], const PetscReal strong[2])
 {
   const PetscReal larger = PetscMax(weak[0], weak[1]), smaller = PetscMin(strong[0], strong[1]);
@@ -46,8 +46,8 @@ static void FlagPoints(const KCycleStencil *st, PetscScalar *const flag[2])
   }
 }
 
-/* Is there a point without the flag before or behind point (i, j) along direction e? Beyond an end there is none */
-static PetscBool IsBroken(const KCycleStencil *st, int e, PetscInt i, PetscInt j, const PetscScalar *flag)
+/* Is there a point without the flag before or after point (i, j) along direction e? Beyond an end there is none */
+static PetscBool IsCut(const KCycleStencil *st, int e, PetscInt i, PetscInt j, const PetscScalar *flag)
 {
   const KCycleBox *box = st->box;
 
@@ -82,7 +82,7 @@ PetscErrorCode MatStencilScanWeakRuns(Mat A, const KCycleScan **found)
   for (int d = 0; d < 2; d++) {
     PetscCall(KCycleBoxExchange(box, PETSC_FALSE, flag[d], st->halo));
     for (PetscInt p = 0; p < box->npoints; p++) {
-      if (flag[d][p] != (PetscScalar)0.0 && !IsBroken(st, 1 - d, p % box->n[0], p / box->n[0], flag[d])) runs[d]++;
+      if (flag[d][p] != (PetscScalar)0.0 && !IsCut(st, 1 - d, p % box->n[0], p / box->n[0], flag[d])) runs[d]++;
     }
   }
   PetscCall(PetscFree2(flag[0], flag[1]));

@@ -23,7 +23,7 @@ static PetscErrorCode MaskLines(Mat A, KCycleMask *mask)
   const PetscInt       n   = box->n[0];
   PetscScalar         *m;
   PetscInt             last = -1, before = -1; /* the last line, and its mask */
-  PetscBool            inside;                 /* points between the ends that may be coupled to nobody */
+  PetscBool            inside;                 /* points between the ends that may be isolated */
   KCycleSets           sets;
   KCycleLine           l;
 
@@ -157,8 +157,8 @@ PetscErrorCode KCycleWeightsByRule(Mat P, Mat Q, Mat B)
 
 /*
   The weights of P, and, where Ac is asked for, the coarser operator, from Q and B, the overlap of P and the operator.
-  Where points that are coupled to nobody have been given couplings the coarser operator has them, and is as large for
-  corrections that leave such points alone
+  Where isolated points have been given couplings the coarser operator has them, and is as large for corrections that
+  leave such points alone
 */
 static PetscErrorCode CoarsenOverlap(KCycleWeights *ws, Mat Q, Mat B, PetscBool star, Mat P, Mat *Ac)
 {
@@ -200,7 +200,7 @@ PetscErrorCode MatStencilCoarsen(Mat A, PCKCycleInterpolationType interpolation,
     PetscCall(MaskLines(B, &mask));
     ws.mask = &mask;
   }
-  if (scan->isolated && scan->walls && interpolation == PC_KCYCLE_INTERPOLATION_OPERATOR)
+  if (scan->isolated && scan->cuts && interpolation == PC_KCYCLE_INTERPOLATION_OPERATOR)
     PetscCall(MatStencilFillIsolated(A, &filled));
   ws.filled = ((Mat_StencilTransfer *)P->data)->filled = (PetscBool)(filled != NULL);
   PetscCall(KeepRule(P, A, &ws, scan->isolated));

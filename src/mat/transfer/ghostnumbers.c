@@ -1,32 +1,21 @@
 /*
   Numbers of ghost points, see ghostsimpl.h, come from the processes that own the points: entries of an operator, or
-  weights of an interpolation. What one process owns of the grid of another one are blocks of points. Both know them
+  weights of an interpolation. What one process owns of the grid of another one are blocks of points. Both have them
   without asking, and a block is sent line by line, a line that repeats the one before it by a single number.
 */
 #include "mattransfer.h"
 
-/* The coarse point at a fine point of a line, or on the left of it */
-PetscBool KCycleTransferCoincides(const KCycleTransfer *tr, PetscInt i, PetscInt *coarse)
-{
-  const PetscInt away = i - tr->shift[0];
-
-  if (tr->factor[0] == 1) *coarse = away;
-  else *coarse = away >= 0 ? away / 2 : -((1 - away) / 2);
-  return (PetscBool)(away == tr->factor[0] * *coarse);
-}
-
 static void CopyWeights(const KCycleGhostSource *source, PetscInt i, PetscScalar *numbers)
 {
   const KCycleTransfer *tr = source->tr;
-  const PetscInt        n  = tr->coarse->n[0];
-  PetscInt              c;
-  const PetscBool       same = KCycleTransferCoincides(tr, i, &c);
+  PetscInt              count;
+  const PetscInt        n = tr->coarse->n[0], c = KCycleTouched(tr->factor[0], tr->shift[0], i, &count);
 
   for (int q = 0; q < 4; q++) {
     const PetscScalar *w = q < source->touch.count ? source->touch.w[q] : NULL;
 
-    numbers[2 * q]     = !w ? 0 : same ? KCycleWeightsSame(w)[c] : KCycleWeightsLeft(w, n)[c];
-    numbers[2 * q + 1] = !w || same ? 0 : KCycleWeightsRight(w, n)[c];
+    numbers[2 * q]     = !w ? 0 : count == 1 ? KCycleWeightsSame(w)[c] : KCycleWeightsLeft(w, n)[c];
+    numbers[2 * q + 1] = !w || count == 1 ? 0 : KCycleWeightsRight(w, n)[c];
   }
 }
 
@@ -36,7 +25,7 @@ static void CopyLineWeights(const KCycleGhostSource *source, PetscInt i, PetscIn
   PetscInt                 row = 0, at = -1;
 
   if (KCycleLineWeightsLine(al, j + source->low[1], k + source->low[2], &row))
-    at = KCycleLineWeightsPlace(al, i + source->low[0]);
+    at = KCycleLineWeightsIndex(al, i + source->low[0]);
   for (int t = 0; t < al->m; t++) numbers[t] = at < 0 ? 0 : al->w[t * al->npoints + row + at];
 }
 
@@ -68,10 +57,10 @@ static PetscBool Repeats(const KCycleGhostSource *source, PetscInt j, PetscInt k
                      KCycleClassOfLine(source->st, line) == KCycleClassOfLine(source->st, line - 1));
 }
 
-/* Points behind each other in one direction of a grid with ghost points: the process that has the grid, and their place
+/* Points after each other in one direction of a grid with ghost points: the process that has the grid, and their place
    there; the one that owns them, and their place among its points */
 typedef struct {
-  PetscInt  to, at, owner, place, n;
+  PetscInt  to, at, owner, index, n;
   PetscBool own; /* both are the same, and these no ghost points */
 } Run;
 
@@ -176,11 +165,11 @@ static PetscErrorCode Pack(KCycleGhostSource *source, Block *block)
   PetscCall(PetscMalloc1((size_t)lines * (1 + (size_t)(x->n * m)), &block->numbers));
   next = block->numbers;
   for (PetscInt line = 0; line < lines; line++) {
-    const PetscInt  j = y->place + line % y->n, k = z->place + line / y->n;
+    const PetscInt  j = y->index + line % y->n, k = z->index + line / y->n;
     const PetscBool repeats = (PetscBool)(line % y->n && Repeats(source, j, k));
 
     *next++ = repeats;
-    for (PetscInt i = x->place; i < x->place + x->n && !repeats; i++, next += m)
+    for (PetscInt i = x->index; i < x->index + x->n && !repeats; i++, next += m)
       KCycleGhostSourceGet(source, i, j, k, next);
   }
   PetscCall(PetscMPIIntCast(next - block->numbers, &block->count));

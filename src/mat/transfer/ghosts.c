@@ -27,10 +27,10 @@ static PetscBool IsAsTwoBefore(const KCycleTransfer *from, const Source *now, co
 /* Two weights of point i on a coarse line */
 static void Put(const KCycleTransfer *tr, PetscInt i, const PetscScalar numbers[], PetscScalar *w)
 {
-  const PetscInt n = tr->coarse->n[0];
-  PetscInt       c;
+  PetscInt       count;
+  const PetscInt n = tr->coarse->n[0], c = KCycleTouched(tr->factor[0], tr->shift[0], i, &count);
 
-  if (KCycleTransferCoincides(tr, i, &c)) w[1 + c] = numbers[0];
+  if (count == 1) w[1 + c] = numbers[0];
   else {
     w[n + 3 + c]     = numbers[0];
     w[2 * n + 4 + c] = numbers[1];
@@ -95,21 +95,8 @@ static PetscErrorCode FillWeights(Mat P, const KCycleOverlap *ov, const PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The exchange for a point at a place of a grid with ghost points, low[] before the owned ones: its root */
-static PetscSFNode RootOf(const KCycleBox *box, const PetscInt low[], const PetscInt place[])
-{
-  PetscInt    at[3], inside[3], n[3];
-  PetscSFNode root;
-
-  for (int d = 0; d < 3; d++)
-    at[d] = ((box->start[d] + place[d] - low[d]) % box->size[d] + box->size[d]) % box->size[d];
-  root.rank  = KCycleBoxOwner(box, at, inside, n);
-  root.index = inside[0] + n[0] * (inside[1] + n[1] * inside[2]);
-  return root;
-}
-
-/* An exchange from owned points to all of a grid that others own; all: the grid, behind low points of which are those
-   that this process owns. number: the points come behind each other, not to their places in the grid; it says for each
+/* An exchange from owned points to all of a grid that others own; all: the grid, after low points of which are those
+   that this process owns. number: the points come after each other, not to their places in the grid; it says for each
    line which one is the first */
 static PetscErrorCode CreateExchange(MPI_Comm comm, const KCycleBox *box, const KCycleBox *all, const PetscInt low[],
                                      PetscInt number[], PetscSF *sf)
@@ -127,10 +114,10 @@ static PetscErrorCode CreateExchange(MPI_Comm comm, const KCycleBox *box, const 
 
     if (number) number[line] = n;
     for (PetscInt i = 0; i < all->n[0]; i++) {
-      const PetscInt place[3] = {i, J, K};
+      const PetscInt at[3] = {box->start[0] + i - low[0], box->start[1] + j, box->start[2] + k};
 
       if (owned && i >= low[0] && i < low[0] + box->n[0]) continue;
-      root[n]   = RootOf(box, low, place);
+      root[n]   = KCycleBoxRoot(box, at);
       leaf[n++] = line * all->n[0] + i;
     }
   }
@@ -153,11 +140,11 @@ static PetscErrorCode Lay(KCycleGhosts *g, Mat P, const KCycleOverlap *ov)
   g->box       = tr->fine;
   g->coarsebox = tr->coarse;
   for (int d = 0; d < 3; d++) {
-    g->low[d]       = ov->low[d];
-    g->coarselow[d] = ov->coarse[d];
-    g->pad[d][0]    = ov->low[d];
-    g->pad[d][1]    = all->fine->n[d] - ov->low[d] - tr->fine->n[d];
-    g->depth        = PetscMax(g->depth, PetscMax(g->pad[d][0], g->pad[d][1]));
+    g->low[d]          = ov->low[d];
+    g->coarselow[d]    = ov->coarse[d];
+    g->ghostrows[d][0] = ov->low[d];
+    g->ghostrows[d][1] = all->fine->n[d] - ov->low[d] - tr->fine->n[d];
+    g->depth           = PetscMax(g->depth, PetscMax(g->ghostrows[d][0], g->ghostrows[d][1]));
   }
   PetscCall(PetscMalloc1(all->fine->nlines, &g->number));
   PetscCall(CreateExchange(comm, tr->fine, all->fine, ov->low, g->number, &g->fine));

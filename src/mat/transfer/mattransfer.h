@@ -15,7 +15,7 @@ typedef struct {
 /* What a process owns and the points around that its part of the coarser level depends on, see overlap.c */
 typedef struct {
   Mat       P;                 /* the interpolation there; NULL: not made, or there are no such points */
-  PetscInt  low[3], coarse[3]; /* so many fine and coarse points lie before the owned ones */
+  PetscInt  low[3], coarse[3]; /* number of fine and coarse points before the owned ones */
   /* low and high sides of the box where its direction wraps around from coarse point to coarse point */
   PetscBool wraps[3][2];
 } KCycleOverlap;
@@ -24,7 +24,7 @@ typedef struct {
   KCycleTransfer            t;
   DM                        finedm, coarsedm;
   PCKCycleInterpolationType interpolation;
-  PetscBool                 filled; /* points that are coupled to nobody take part in coarser levels */
+  PetscBool                 filled; /* isolated points take part in coarser levels */
   /* weights follow from the coefficients at boundaries alone, of the operator in this state, */
   PetscBool                 byrule;
   PetscObjectId             operator_id;
@@ -34,8 +34,8 @@ typedef struct {
 } Mat_StencilTransfer;
 
 /*
-  Points that are coupled to nobody (stored Dirichlet points) neither give nor take corrections: the mask of a line is
-  0 for such points and 1 for others, and 0 for points -1 and n
+  Isolated points (stored Dirichlet points) neither give nor take corrections: the mask of a line is 0 for such points
+  and 1 for others, and 0 for points -1 and n
 */
 typedef struct {
   KCyclePool pool;
@@ -71,7 +71,7 @@ typedef struct {
   int          S, e;
   int          m;                       /* weights of a point; 0: there are no such lines */
   int          o[8];                    /* the neighbours that they belong to, of 27 */
-  PetscInt     first[3], step[3], n[3]; /* place of the first point in each direction, from one to the next, number */
+  PetscInt     first[3], step[3], n[3]; /* the first point in each direction, from one to the next, number */
   PetscInt     npoints;                 /* all */
   PetscScalar *w;                       /* [m][npoints]: right sides, then weights */
   PetscScalar *total, *behind, *ahead;  /* of the diagonal without couplings along e, and these */
@@ -89,12 +89,16 @@ PETSC_INTERN PetscErrorCode KCycleOperatorWeights(KCycleWeights *, Mat A);
 PETSC_INTERN PetscErrorCode KCycleWeightsStore(KCycleWeights *, PetscInt j, PetscInt k, const KCycleTouch *);
 
 /* Which of the points of its line is point i? -1: none */
-static inline PetscInt KCycleLineWeightsPlace(const KCycleLineWeights *al, PetscInt i)
+static inline PetscInt KCycleLineWeightsIndex(const KCycleLineWeights *al, PetscInt i)
 {
   const PetscInt at = i - al->first[0];
 
   return at >= 0 && at % al->step[0] == 0 && at / al->step[0] < al->n[0] ? at / al->step[0] : -1;
 }
+
+/* weights_collapse.c */
+PETSC_INTERN void KCycleCollapse(const KCycleStencil *, PetscInt n, int S, const PetscScalar *from, PetscScalar *sums,
+                                 const PetscScalar *c[]);
 
 /* weights_line.c */
 PETSC_INTERN PetscErrorCode KCycleLineWeightsCreate(const KCycleTransfer *, int S, int e, int m, KCycleLineWeights *);
@@ -112,7 +116,6 @@ PETSC_INTERN PetscErrorCode KCycleOverlapExchange(Mat P, KCycleLineWeights *);
 PETSC_INTERN PetscErrorCode KCycleOverlapGet(Mat P, Mat A, Mat *Q, Mat *B);
 PETSC_INTERN void           KCycleOverlapWrap(Mat P);
 PETSC_INTERN PetscErrorCode KCycleOverlapCopyWeights(Mat P, KCycleSets *, PetscScalar *temp);
-PETSC_INTERN PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *);
 
 /* ghostnumbers.c: what tells the numbers of owned points, of one line after the other */
 #define KC_POINT_WEIGHTS 8 /* of a fine point: two for each of the coarse lines that its line touches */
@@ -120,7 +123,7 @@ typedef struct {
   const KCycleStencil     *st;  /* its coefficients, or */
   const KCycleTransfer    *tr;  /* weights, or */
   const KCycleLineWeights *al;  /* those that were solved for along lines, */
-  const PetscInt          *low; /* of a grid whose owned points lie behind so many others */
+  const PetscInt          *low; /* number of points before the owned ones of a grid */
   PetscInt                 m;   /* numbers of a point */
   PetscInt                 j, k;
   KCycleLine               l;
@@ -128,12 +131,23 @@ typedef struct {
 } KCycleGhostSource;
 
 PETSC_INTERN void KCycleGhostSourceGet(KCycleGhostSource *, PetscInt i, PetscInt j, PetscInt k, PetscScalar *numbers);
-PETSC_INTERN PetscBool      KCycleTransferCoincides(const KCycleTransfer *, PetscInt i, PetscInt *coarse);
 PETSC_INTERN PetscErrorCode KCycleGhostNumbers(Mat P, const KCycleOverlap *, const PetscInt depth[],
                                                KCycleGhostSource *, PetscScalar *halo);
 
 /* ptap.c: Q and B are the overlap of P and the operator */
 PETSC_INTERN PetscErrorCode KCycleGalerkin(Mat Q, Mat B, Mat P, PetscBool star, PetscBool fill, Mat *Ac);
+PETSC_INTERN void KCycleProductFillEmpty(const KCycleStencil *, const KCycleTransfer *, PetscInt J, PetscInt K,
+                                         PetscScalar *diagonal);
+PETSC_INTERN void KCycleProductFold(const KCycleShape *, const KCycleBox *, PetscScalar *values);
+
+/* ptap_star.c: which product of `count` each extended coarse line has, 0: zeros, and is it the first one with it? */
+typedef struct {
+  PetscInt   count;
+  PetscInt  *product;
+  PetscBool *mine;
+} KCycleStarLines;
+PETSC_INTERN PetscErrorCode KCycleStarStore(Mat A, const KCycleTransfer *, const KCycleOverlap *, PetscBool fill,
+                                            const KCycleStarLines *, Mat Ac);
 
 /* split.c: coefficients of fine lines, points that coincide (0) and points between (1) apart: c[x][o * pad + 1 + i],
    i = -1 to n. The lines around that were needed last are kept */
@@ -150,13 +164,13 @@ PETSC_INTERN PetscErrorCode KCycleSplitLinesCreate(Mat A, const KCycleTransfer *
 PETSC_INTERN PetscErrorCode KCycleSplitLinesDestroy(KCycleSplitLines *);
 PETSC_INTERN void           KCycleSplitLinesGet(KCycleSplitLines *, PetscInt j, PetscInt k, const PetscScalar *c[2]);
 
-/* Places of the lines that are kept: as many as the grid has near each other */
-static inline PetscInt KCycleNearPlaces(const KCycleBox *fine)
+/* Number of lines that are kept: as many as the grid has near each other */
+static inline PetscInt KCycleNearLines(const KCycleBox *fine)
 {
   return PetscMin(fine->n[1], KC_NEAR) + KC_NEAR * (PetscMin(fine->n[2], KC_NEAR) - 1);
 }
 
-/* The first of the 27 offsets (dx + 1) + 3 (dy + 1) + 9 (dz + 1) that a grid of so many dimensions has; the last one
+/* The first of the 27 offsets (dx + 1) + 3 (dy + 1) + 9 (dz + 1) that a grid of `dim` dimensions has; the last one
    is opposite */
 static inline int KCycleOffsetsFirst(PetscInt dim)
 {
@@ -179,6 +193,3 @@ static inline void KCycleTermsAdd(KCycleTerms *terms, const PetscScalar *a, cons
   terms->of[terms->m].a   = a;
   terms->of[terms->m++].w = w;
 }
-
-PETSC_INTERN PetscErrorCode KCycleStarProducts(Mat             A, const KCycleTransfer *, const KCycleOverlap *,
-                                               const PetscBool wanted[], const PetscInt product[], PetscScalar *v);

@@ -3,7 +3,7 @@
   weights and the rows of the coarser operator that the process owns are worked out without its neighbours, from
   coefficients that are exchanged once.
 
-  Two points suffice where a direction is coarsened, and one where it is not: a fine point beside the owned ones that
+  Two points suffice where a direction is coarsened, and one where it is not: a fine point next to the owned ones that
   belongs to an owned coarse point lies between two, and the next one is a coarse point.
 
   Where a periodic direction has an odd number of points, coarse points 0 and -1 are neighbours on the fine grid. In the
@@ -55,13 +55,6 @@ PetscErrorCode KCycleOverlapCreate(const KCycleTransfer *tr, const PetscInt deep
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleOverlapDestroy(KCycleOverlap *ov)
-{
-  PetscFunctionBegin;
-  PetscCall(MatDestroy(&ov->P));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* What has come for points that are not owned */
 static void CopyBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCycleBox *all, const PetscScalar *halo,
                        KCycleLineWeights *al)
@@ -73,7 +66,7 @@ static void CopyBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCyc
     const PetscBool has = KCycleLineWeightsLine(al, line % all->n[1], line / all->n[1], &row);
 
     for (PetscInt i = 0; i < all->n[0]; i++) {
-      const PetscInt at = has ? KCycleLineWeightsPlace(al, i) : -1;
+      const PetscInt at = has ? KCycleLineWeightsIndex(al, i) : -1;
 
       if (owned && i >= ov->low[0] && i < ov->low[0] + box->n[0]) continue;
       for (int t = 0; at >= 0 && t < al->m; t++) al->w[t * al->npoints + row + at] = halo[t];
@@ -82,7 +75,7 @@ static void CopyBeyond(const KCycleOverlap *ov, const KCycleBox *box, const KCyc
   }
 }
 
-/* Collective. Weights of points of some kind, known at owned points, for points of the overlap beside these */
+/* Collective. Weights of points of some kind, known at owned points, for points of the overlap next to these */
 PetscErrorCode KCycleOverlapExchange(Mat P, KCycleLineWeights *al)
 {
   Mat_StencilTransfer *p      = (Mat_StencilTransfer *)P->data;
@@ -101,7 +94,7 @@ PetscErrorCode KCycleOverlapExchange(Mat P, KCycleLineWeights *al)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* So many points from the halo, behind those of a line that are there */
+/* n points from the halo, after those of a line that are there */
 static void FromHalo(int nc, PetscInt width, PetscInt first, PetscInt end, const PetscScalar **halo,
                      PetscScalar *values)
 {
@@ -119,7 +112,7 @@ typedef struct {
 } Fill;
 
 /* Line "to" of B that is owned in part, as a line of A. It shares the coefficients of the line before where that does
-   so there, and where the points beside them agree */
+   so there, and where the points next to them agree */
 static PetscErrorCode OwnedLine(Fill *f, PetscInt line, PetscInt to, PetscBool *same)
 {
   const KCycleStencil *st = KCycleStencilOf(f->A), *sb = KCycleStencilOf(f->B);
@@ -232,10 +225,10 @@ static void PutLines(const KCycleOverlap *ov, const KCycleTransfer *to)
 
   for (int d = 1; d < 3; d++) {
     for (int side = 0; side < 2; side++) {
-      const PetscInt place = side ? box->n[d] - 2 : 1, step = side ? 1 : -1;
+      const PetscInt index = side ? box->n[d] - 2 : 1, step = side ? 1 : -1;
 
       for (PetscInt i = 0; i < box->n[3 - d] && ov->wraps[d][side]; i++) {
-        const PetscInt j = d == 1 ? place : i, k = d == 1 ? i : place, jj = d == 1 ? j + step : j,
+        const PetscInt j = d == 1 ? index : i, k = d == 1 ? i : index, jj = d == 1 ? j + step : j,
                        kk    = d == 1 ? k : k + step;
         PetscInt       *set  = KCycleTransferSets(to, KCycleBoxExtended(box, j, k));
         const PetscInt *from = KCycleTransferSets(to, KCycleBoxExtended(box, jj, kk));

@@ -6,10 +6,8 @@
 /* The interpolation must be that of the operator's grid */
 static PetscErrorCode CheckGrids(Mat product)
 {
-  PetscFunctionBegin;
-  PetscCall(KCycleBoxCheckSame(PetscObjectComm((PetscObject)product), KCycleStencilOf(product->product->A)->box,
-                               KCycleTransferOf(product->product->B)->fine, "The operator is"));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return KCycleBoxCheckSame(PetscObjectComm((PetscObject)product), KCycleStencilOf(product->product->A)->box,
+                            KCycleTransferOf(product->product->B)->fine, "The operator is");
 }
 
 /* The factors may have been replaced since the product was made */

@@ -34,7 +34,7 @@ typedef struct {
   PetscScalar          *out;                     /* [offset][-1 to n] */
   PetscBool             fill;                    /* empty rows get a diagonal */
   int                   low, end;                /* the offsets that the grid has */
-  /* those from this on are worked out: of a symmetric product only the diagonal and those behind it */
+  /* those from this on are worked out: of a symmetric product only the diagonal and those after it */
   int                   first;
 } Product;
 
@@ -52,7 +52,7 @@ static PetscErrorCode ProductCreate(Mat A, Mat P, const KCycleOverlap *ov, Produ
   pr->pad   = pr->n + 2;
   pr->first = pr->low = KCycleOffsetsFirst(pr->st->box->dim);
   pr->end             = 27 - pr->low;
-  places              = KCycleNearPlaces(pr->st->box);
+  places              = KCycleNearLines(pr->st->box);
   length              = (size_t)(pr->end - pr->low) * pr->pad;
   PetscCall(KCycleSplitLinesCreate(A, pr->tr, &pr->split));
   PetscCall(PetscMalloc2(2 * places * length, &pr->rows[0].ap, length, &pr->out));
@@ -180,19 +180,19 @@ static void TimesColumn(Product *pr, const Rows *rows, PetscInt J, const PetscSc
 
 /* Coarse points that take no corrections (stored Dirichlet points) have empty rows: their diagonal is that of
    their fine points */
-static void FillEmptyRows(const Product *pr, PetscInt J, PetscInt K, PetscScalar *diagonal)
+void KCycleProductFillEmpty(const KCycleStencil *st, const KCycleTransfer *tr, PetscInt J, PetscInt K,
+                            PetscScalar *diagonal)
 {
-  const KCycleTransfer *tr = pr->tr;
-  const PetscInt        j = tr->factor[1] * J + tr->shift[1], k = tr->factor[2] * K + tr->shift[2];
-  const PetscScalar    *w;
-  KCycleLine            l;
+  const PetscInt     n = tr->coarse->n[0], j = tr->factor[1] * J + tr->shift[1], k = tr->factor[2] * K + tr->shift[2];
+  const PetscScalar *w;
+  KCycleLine         l;
 
-  if (!pr->fill || J < 0 || J >= tr->coarse->n[1] || K < 0 || K >= tr->coarse->n[2]) return;
+  if (J < 0 || J >= tr->coarse->n[1] || K < 0 || K >= tr->coarse->n[2]) return;
   w = KCycleTransferWeights(tr, KCycleTransferSets(tr, KCycleBoxExtended(tr->fine, j, k))[0]);
-  KCycleLineCoefficients(pr->st, j, k, &l);
-  for (PetscInt i = 0; i < pr->n; i++) {
+  KCycleLineCoefficients(st, j, k, &l);
+  for (PetscInt i = 0; i < n; i++) {
     if (!w || KCycleWeightsSame(w)[i] == (PetscScalar)0.0)
-      diagonal[i] = KCycleLineCoefficient(&l, pr->st->shape.ncoeffs / 2, tr->factor[0] * i + tr->shift[0]);
+      diagonal[i] = KCycleLineCoefficient(&l, st->shape.ncoeffs / 2, tr->factor[0] * i + tr->shift[0]);
   }
 }
 
@@ -216,7 +216,7 @@ static PetscErrorCode ProductLine(Product *pr, PetscInt J, PetscInt K)
       if (w) TimesColumn(pr, GetRows(pr, j, k, J, K), J, w);
     }
   }
-  FillEmptyRows(pr, J, K, OutOf(pr, 13) + 1);
+  if (pr->fill) KCycleProductFillEmpty(pr->st, tr, J, K, OutOf(pr, 13) + 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -257,13 +257,13 @@ static PetscInt LineAlike(const KCycleBox *box, PetscInt line, const Signature *
 }
 
 /* Where a direction wraps around to the point itself its couplings belong to the diagonal, which smoothers divide by */
-static void FoldSelf(const KCycleShape *shape, const KCycleBox *box, PetscScalar *values)
+void KCycleProductFold(const KCycleShape *shape, const KCycleBox *box, PetscScalar *values)
 {
   for (int i = 0; i < 27; i++) {
     const int o = shape->find[i], d[3] = {i % 3 - 1, i / 3 % 3 - 1, i / 9 - 1};
     int       to = 13;
 
-    for (int k = 0, place = 1; k < 3; k++, place *= 3) to += box->periodic[k] && box->size[k] == 1 ? 0 : place * d[k];
+    for (int k = 0, index = 1; k < 3; k++, index *= 3) to += box->periodic[k] && box->size[k] == 1 ? 0 : index * d[k];
     if (o < 0 || to == i) continue;
     for (PetscInt x = 0; x < box->n[0]; x++) {
       values[shape->find[to] * box->n[0] + x] += values[o * box->n[0] + x];
@@ -301,7 +301,7 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
           PetscCall(PetscArraycpy(values + shape->find[i] * n, OutOf(pr, i) + 1 + pr->ov->coarse[0], n));
       }
       if (pr->first == 13) MatStencilMirrorLine(sc, line, values);
-      FoldSelf(shape, box, values);
+      KCycleProductFold(shape, box, values);
       PetscCall(MatStencilStoreLine(Ac, line, values, same));
     }
     signs[line % box->n[1]] = now;
@@ -311,49 +311,16 @@ static PetscErrorCode ProductToBox(Product *pr, Mat Ac, PetscBool half, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  The product collapsed to a star. Fields of a line: for each direction the sums of the coefficients that look forward
-  and of those that look back, and last the sum of all.
-*/
-typedef struct {
-  const KCycleBox *box;
-  PetscInt         nfields, pad;
-  PetscInt        *product; /* of each extended line, which others may have too; 0: zeros */
-  PetscBool       *mine;    /* those whose product is worked out, and not another's */
-  PetscScalar     *v;       /* of each product: [field][-1 to n] */
-} Fields;
-
-static PetscScalar *FieldsOf(const Fields *f, PetscInt e)
+/* Collapsed to a star: which coarse lines have their own products */
+static PetscErrorCode ProductToStar(Product *pr, Mat Ac)
 {
-  return f->v + (size_t)f->product[e] * (size_t)(f->nfields * f->pad);
-}
-
-static PetscErrorCode FieldsCreate(const KCycleBox *box, Fields *f)
-{
-  PetscFunctionBegin;
-  f->box     = box;
-  f->pad     = box->n[0] + 2;
-  f->nfields = 2 * box->dim + 1;
-  PetscCall(PetscCalloc2(box->nextended, &f->product, box->nextended, &f->mine));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FieldsDestroy(Fields *f)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree2(f->product, f->mine));
-  PetscCall(PetscFree(f->v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FillFields(Product *pr, Fields *f)
-{
-  const KCycleBox *box   = f->box;
-  PetscInt         count = 1;
+  const KCycleBox *box   = pr->tr->coarse;
+  KCycleStarLines  lines = {1, NULL, NULL};
   Signature       *signs, now;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(box->n[1], &signs));
+  PetscCall(PetscCalloc2(box->nextended, &lines.product, box->nextended, &lines.mine));
   for (PetscInt line = 0; line < box->nlines; line++) {
     const PetscInt J = line % box->n[1], K = line / box->n[1], e = KCycleBoxExtended(box, J, K);
     PetscInt       alike;
@@ -361,100 +328,13 @@ static PetscErrorCode FillFields(Product *pr, Fields *f)
     Sign(pr, J, K, &now);
     alike         = LineAlike(box, line, &now, signs);
     signs[J]      = now;
-    f->mine[e]    = (PetscBool)(alike < 0);
-    f->product[e] = alike < 0 ? count++ : f->product[KCycleBoxExtended(box, alike % box->n[1], alike / box->n[1])];
+    lines.mine[e] = (PetscBool)(alike < 0);
+    lines.product[e] =
+        alike < 0 ? lines.count++ : lines.product[KCycleBoxExtended(box, alike % box->n[1], alike / box->n[1])];
   }
   PetscCall(PetscFree(signs));
-  PetscCall(PetscCalloc1((size_t)count * (size_t)(f->nfields * f->pad), &f->v));
-  PetscCall(KCycleStarProducts(pr->A, pr->tr, pr->ov, f->mine, f->product, f->v));
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt J = line % box->n[1], K = line / box->n[1], e = KCycleBoxExtended(box, J, K);
-
-    if (f->mine[e]) FillEmptyRows(pr, J, K, FieldsOf(f, e) + 2 * box->dim * f->pad + 1);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-KC_VERSIONS static void Mean(PetscInt n, const PetscScalar *KC_RESTRICT mine, const PetscScalar *KC_RESTRICT other,
-                             PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT diagonal)
-{
-  for (PetscInt i = 0; i < n; i++) {
-    c[i] = 0.5 * (mine[i] + other[i]);
-    diagonal[i] -= c[i];
-  }
-}
-
-/* Coefficients of a line from the fields of extended line e: the coupling of two neighbours is the mean of what both
-   say */
-static void StarLine(const Fields *f, PetscInt e, PetscInt ahead, const KCycleShape *shape, PetscInt n,
-                     PetscScalar *values)
-{
-  const KCycleBox   *box = f->box;
-  const PetscInt     dim = box->dim, step[3] = {0, 1, box->n[1] + 2}, couples = shape->flat ? dim - 1 : dim;
-  const PetscScalar *own      = FieldsOf(f, e) + 1 + ahead;
-  PetscScalar       *diagonal = values + shape->ncoeffs / 2 * n;
-
-  memcpy(diagonal, own + 2 * dim * f->pad, n * sizeof(*diagonal));
-  for (PetscInt d = 0; d < couples; d++) {
-    for (int side = 0; side < 2; side++) {
-      const PetscInt     away = side ? -1 : 1, x = d == 0 ? away : 0, place[3] = {1, 3, 9};
-      const PetscScalar *other = FieldsOf(f, e + away * step[d]) + 1 + ahead + (2 * d + 1 - side) * f->pad + x;
-
-      Mean(n, own + (2 * d + side) * f->pad, other, values + shape->find[13 + away * place[d]] * n, diagonal);
-    }
-  }
-}
-
-/* Do two lines get the same coefficients, as what they are made of is shared? */
-static PetscBool SameFields(const Fields *f, PetscInt a, PetscInt b)
-{
-  const KCycleBox *box = f->box;
-  const PetscInt   ry = box->reach[1], rz = box->reach[2] * (box->n[1] + 2 * box->reach[1]);
-
-  return (PetscBool)(f->product[a] == f->product[b] && f->product[a - ry] == f->product[b - ry] &&
-                     f->product[a + ry] == f->product[b + ry] && f->product[a - rz] == f->product[b - rz] &&
-                     f->product[a + rz] == f->product[b + rz]);
-}
-
-static PetscErrorCode FieldsToMat(const Fields *f, const PetscInt ahead[], Mat Ac, PetscBool half, PetscBool *same)
-{
-  const KCycleStencil *sc  = KCycleStencilOf(Ac);
-  const KCycleBox     *box = sc->box;
-  const PetscInt       n = box->n[0], plane = f->box->n[1] + 2 * f->box->reach[1];
-  PetscScalar         *values;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(sc->shape.ncoeffs * n, &values));
-  PetscCall(MatStencilStoreBegin(Ac, half));
-  *same = PETSC_TRUE;
-  for (PetscInt line = 0; line < box->nlines && *same; line++) {
-    const PetscInt e  = KCycleBoxExtended(f->box, line % box->n[1] + ahead[1], line / box->n[1] + ahead[2]);
-    const PetscInt as = line % box->n[1] && SameFields(f, e, e - 1)        ? line - 1
-                        : line >= box->n[1] && SameFields(f, e, e - plane) ? line - box->n[1]
-                                                                           : -1;
-
-    if (as >= 0 && KCycleClassOfLine(sc, as) >= 0) {
-      PetscCall(MatStencilStoreSame(Ac, line, as));
-      continue;
-    }
-    StarLine(f, e, ahead[0], &sc->shape, n, values);
-    FoldSelf(&sc->shape, box, values);
-    PetscCall(MatStencilStoreLine(Ac, line, values, same));
-  }
-  PetscCall(PetscFree(values));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ProductToStar(Product *pr, Mat Ac)
-{
-  PetscBool same = PETSC_FALSE;
-  Fields    f;
-
-  PetscFunctionBegin;
-  PetscCall(FieldsCreate(pr->tr->coarse, &f));
-  PetscCall(FillFields(pr, &f));
-  for (int half = 1; half >= 0 && !same; half--) PetscCall(FieldsToMat(&f, pr->ov->coarse, Ac, (PetscBool)half, &same));
-  PetscCall(FieldsDestroy(&f));
+  PetscCall(KCycleStarStore(pr->A, pr->tr, pr->ov, pr->fill, &lines, Ac));
+  PetscCall(PetscFree2(lines.product, lines.mine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,7 +4,7 @@
 
   With linear interpolation the couplings have a closed form. A coarse point and the next one in direction d are coupled
   through the fine point between them by 1/4 (a + b), a and b the couplings of that point with both, and so are the
-  points beside them that are restricted to them, each with its weight:
+  points next to them that are restricted to them, each with its weight:
 
     C(I, I + d) = 1/4 sum_p P(p, I) (a(p, p + d) + a(p', p' - d)),   p' = p + 2 d
 
@@ -12,7 +12,7 @@
   boundaries, would give to couplings is left to the diagonal: as a mass matrix they would make couplings that look to
   further points, and a star of these, unlike the product itself, can be indefinite.
 
-  In place of 1/2 stands the part of its weights that the point between has on the side of I + d: nothing where this or
+  In place of 1/2 is the part of its weights that the point between has on the side of I + d: nothing where this or
   the point between takes no corrections, all of them where the point is I + d itself, or I as seen from I + d, as where
   a periodic direction of an odd number of points wraps around.
 
@@ -85,7 +85,7 @@ static void Divide(PetscInt n, const PetscScalar *all, PetscScalar *part)
   for (PetscInt i = 0; i < n; i++) part[i] = all[i] == (PetscScalar)0.0 ? 0 : part[i] / all[i];
 }
 
-/* Is a line, or a point between, one that stands for a coarse point on both of its sides? */
+/* Is a line, or a point between, interpolated from coarse points on both of its sides? */
 static PetscBool Wraps(const Star *s, int d, PetscInt at)
 {
   return (PetscBool)((s->ov->wraps[d][0] && at == 1) || (s->ov->wraps[d][1] && at == s->tr->fine->n[d] - 2));
@@ -218,12 +218,10 @@ static void Restrict(const Star *s, const PetscScalar *w, PetscScalar *fields)
   }
 }
 
-/*
-  The products of the extended coarse lines e with wanted[e], added to v: of product[e], [forward and back in x, in y,
-  in z, all][-1 to n]
-*/
-PetscErrorCode KCycleStarProducts(Mat A, const KCycleTransfer *tr, const KCycleOverlap *ov, const PetscBool wanted[],
-                                  const PetscInt product[], PetscScalar *v)
+/* The products of the coarse lines that have one of their own, added to v: of each [forward and back in x, in y, in z,
+   all][-1 to n] */
+static PetscErrorCode StarProducts(Mat A, const KCycleTransfer *tr, const KCycleOverlap *ov,
+                                   const KCycleStarLines *lines, PetscScalar *v)
 {
   const KCycleBox *box = tr->fine;
   Star             s;
@@ -239,13 +237,118 @@ PetscErrorCode KCycleStarProducts(Mat A, const KCycleTransfer *tr, const KCycleO
       for (PetscInt q = 0; q < touch.count; q++) {
         const PetscInt e = KCycleBoxExtended(tr->coarse, touch.j[q], touch.k[q]);
 
-        if (!touch.w[q] || !wanted[e]) continue;
+        if (!touch.w[q] || !lines->mine[e]) continue;
         if (!done) RowsOfLine(&s, j, k);
         done = PETSC_TRUE;
-        Restrict(&s, touch.w[q], v + (size_t)product[e] * (size_t)(s.nfields * s.pad));
+        Restrict(&s, touch.w[q], v + (size_t)lines->product[e] * (size_t)(s.nfields * s.pad));
       }
     }
   }
   PetscCall(StarDestroy(&s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Products: of each [field][-1 to n]. Fields of a line: for each direction the sums of the coefficients that look
+   forward and of those that look back, and last the sum of all */
+typedef struct {
+  const KCycleBox       *box;
+  const KCycleStarLines *lines;
+  const PetscInt        *ahead; /* number of coarse points before those of the matrix */
+  PetscInt               nfields, pad;
+  PetscScalar           *v;
+} Fields;
+
+static PetscScalar *FieldsOf(const Fields *f, PetscInt e)
+{
+  return f->v + (size_t)f->lines->product[e] * (size_t)(f->nfields * f->pad);
+}
+
+KC_VERSIONS static void Mean(PetscInt n, const PetscScalar *KC_RESTRICT mine, const PetscScalar *KC_RESTRICT other,
+                             PetscScalar *KC_RESTRICT c, PetscScalar *KC_RESTRICT diagonal)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    c[i] = 0.5 * (mine[i] + other[i]);
+    diagonal[i] -= c[i];
+  }
+}
+
+/* Coefficients of a line from the fields of extended line e: the coupling of two neighbours is the mean of what both
+   say */
+static void StarLine(const Fields *f, PetscInt e, const KCycleShape *shape, PetscInt n, PetscScalar *values)
+{
+  const KCycleBox   *box = f->box;
+  const PetscInt     dim = box->dim, step[3] = {0, 1, box->n[1] + 2}, couples = shape->flat ? dim - 1 : dim;
+  const PetscScalar *own      = FieldsOf(f, e) + 1 + f->ahead[0];
+  PetscScalar       *diagonal = values + shape->ncoeffs / 2 * n;
+
+  memcpy(diagonal, own + 2 * dim * f->pad, n * sizeof(*diagonal));
+  for (PetscInt d = 0; d < couples; d++) {
+    for (int side = 0; side < 2; side++) {
+      const PetscInt     away = side ? -1 : 1, x = d == 0 ? away : 0, index[3] = {1, 3, 9};
+      const PetscScalar *other = FieldsOf(f, e + away * step[d]) + 1 + f->ahead[0] + (2 * d + 1 - side) * f->pad + x;
+
+      Mean(n, own + (2 * d + side) * f->pad, other, values + shape->find[13 + away * index[d]] * n, diagonal);
+    }
+  }
+}
+
+/* Do two lines get the same coefficients, as what they are made of is shared? */
+static PetscBool SameFields(const Fields *f, PetscInt a, PetscInt b)
+{
+  const PetscInt *product = f->lines->product, ry = f->box->reach[1],
+                 rz = f->box->reach[2] * (f->box->n[1] + 2 * f->box->reach[1]);
+
+  return (PetscBool)(product[a] == product[b] && product[a - ry] == product[b - ry] &&
+                     product[a + ry] == product[b + ry] && product[a - rz] == product[b - rz] &&
+                     product[a + rz] == product[b + rz]);
+}
+
+static PetscErrorCode FieldsToMat(const Fields *f, Mat Ac, PetscBool half, PetscBool *same)
+{
+  const KCycleStencil *sc  = KCycleStencilOf(Ac);
+  const KCycleBox     *box = sc->box;
+  const PetscInt       n = box->n[0], plane = f->box->n[1] + 2 * f->box->reach[1];
+  PetscScalar         *values;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(sc->shape.ncoeffs * n, &values));
+  PetscCall(MatStencilStoreBegin(Ac, half));
+  *same = PETSC_TRUE;
+  for (PetscInt line = 0; line < box->nlines && *same; line++) {
+    const PetscInt e  = KCycleBoxExtended(f->box, line % box->n[1] + f->ahead[1], line / box->n[1] + f->ahead[2]);
+    const PetscInt as = line % box->n[1] && SameFields(f, e, e - 1)        ? line - 1
+                        : line >= box->n[1] && SameFields(f, e, e - plane) ? line - box->n[1]
+                                                                           : -1;
+
+    if (as >= 0 && KCycleClassOfLine(sc, as) >= 0) {
+      PetscCall(MatStencilStoreSame(Ac, line, as));
+      continue;
+    }
+    StarLine(f, e, &sc->shape, n, values);
+    KCycleProductFold(&sc->shape, box, values);
+    PetscCall(MatStencilStoreLine(Ac, line, values, same));
+  }
+  PetscCall(PetscFree(values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleStarStore(Mat A, const KCycleTransfer *tr, const KCycleOverlap *ov, PetscBool fill,
+                               const KCycleStarLines *lines, Mat Ac)
+{
+  const KCycleBox *box  = tr->coarse;
+  PetscBool        same = PETSC_FALSE;
+  Fields           f    = {box, lines, ov->coarse, 2 * box->dim + 1, box->n[0] + 2, NULL};
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1((size_t)lines->count * (size_t)(f.nfields * f.pad), &f.v));
+  PetscCall(StarProducts(A, tr, ov, lines, f.v));
+  for (PetscInt line = 0; fill && line < box->nlines; line++) {
+    const PetscInt J = line % box->n[1], K = line / box->n[1], e = KCycleBoxExtended(box, J, K);
+
+    if (lines->mine[e])
+      KCycleProductFillEmpty(KCycleStencilOf(A), tr, J, K, FieldsOf(&f, e) + 2 * box->dim * f.pad + 1);
+  }
+  for (int half = 1; half >= 0 && !same; half--) PetscCall(FieldsToMat(&f, Ac, (PetscBool)half, &same));
+  PetscCall(PetscFree(f.v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,7 +14,7 @@ PetscErrorCode KCycleSplitLinesCreate(Mat A, const KCycleTransfer *tr, KCycleSpl
   ap->n   = tr->coarse->n[0];
   ap->pad = ap->n + 2;
   for (int i = 0; i < KC_NEAR * KC_NEAR; i++) ap->line[i] = -1;
-  PetscCall(PetscCalloc1((size_t)2 * KCycleNearPlaces(tr->fine) * shape->ncoeffs * ap->pad, &ap->c));
+  PetscCall(PetscCalloc1((size_t)2 * KCycleNearLines(tr->fine) * shape->ncoeffs * ap->pad, &ap->c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -40,18 +40,18 @@ void KCycleSplitLinesGet(KCycleSplitLines *ap, PetscInt j, PetscInt k, const Pet
 {
   const KCycleStencil *st = KCycleStencilOf(ap->A);
   const PetscInt       f = ap->tr->factor[0], n = ap->n, shift = ap->tr->shift[0], length = st->shape.ncoeffs * ap->pad,
-                 place = j % KC_NEAR + KC_NEAR * (k % KC_NEAR);
+                 index = j % KC_NEAR + KC_NEAR * (k % KC_NEAR);
   KCycleLine l;
 
-  for (int x = 0; x < 2; x++) c[x] = ap->c + (size_t)(2 * place + x) * length;
-  if (ap->line[place] == j + st->box->n[1] * k) return;
-  ap->line[place] = j + st->box->n[1] * k;
-  MatStencilLineArrays(st, ap->line[place], &l);
+  for (int x = 0; x < 2; x++) c[x] = ap->c + (size_t)(2 * index + x) * length;
+  if (ap->line[index] == j + st->box->n[1] * k) return;
+  ap->line[index] = j + st->box->n[1] * k;
+  MatStencilLineArrays(st, ap->line[index], &l);
   /* the next block */
-  if (KCycleClassOfLine(st, ap->line[place]) < 0)
+  if (KCycleClassOfLine(st, ap->line[index]) < 0)
     KCycleFetch((st->shape.ncoeffs - st->shape.ncoeffs / 2) * l.n, l.end[1] + st->shape.ncoeffs);
   for (int o = 0; o < st->shape.ncoeffs; o++) {
-    PetscScalar   *to  = ap->c + (size_t)2 * place * length + o * ap->pad + 1;
+    PetscScalar   *to  = ap->c + (size_t)2 * index * length + o * ap->pad + 1;
     const PetscInt end = l.n - 1 - shift; /* the last point, from the first one that coincides */
 
     if (f == 1) memcpy(to, l.c[o], n * sizeof(*to));

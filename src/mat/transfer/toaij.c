@@ -12,20 +12,19 @@ static PetscInt RowOf(const KCycleTransfer *tr, const KCycleTouch *touch, PetscI
                       PetscScalar values[])
 {
   const KCycleBox *box = tr->coarse;
-  const PetscInt   n = box->n[0], away = i - tr->shift[0], factor = tr->factor[0];
-  const PetscInt   low = away < 0 ? -1 : away / factor, high = factor * low == away ? low : low + 1;
-  PetscInt         m = 0;
+  PetscInt         m   = 0, count;
+  const PetscInt   n = box->n[0], low = KCycleTouched(tr->factor[0], tr->shift[0], i, &count);
 
   for (PetscInt q = 0; q < touch->count; q++) {
     const PetscScalar *w = touch->w[q];
 
-    for (PetscInt x = low; x <= high; x++) {
+    for (PetscInt x = low; x < low + count; x++) {
       const PetscInt at[3] = {box->start[0] + x, box->start[1] + touch->j[q], box->start[2] + touch->k[q]};
 
       cols[m] = KCycleBoxPointToRow(box, at);
       if (cols[m] < 0) continue;
       if (!w) values[m++] = 0;
-      else if (low == high) values[m++] = KCycleWeightsSame(w)[x];
+      else if (count == 1) values[m++] = KCycleWeightsSame(w)[x];
       else values[m++] = x == low ? KCycleWeightsLeft(w, n)[x] : KCycleWeightsRight(w, n)[low];
     }
   }

@@ -63,8 +63,8 @@ static PetscErrorCode MatDestroy_StencilTransfer(Mat P)
   Mat_StencilTransfer *p = (Mat_StencilTransfer *)P->data;
 
   PetscFunctionBegin;
-  PetscCall(MatStencilTransferResetWeights(P));
-  PetscCall(KCycleOverlapDestroy(&p->overlap));
+  PetscCall(KCyclePoolDestroy(&p->t.weights));
+  PetscCall(MatDestroy(&p->overlap.P));
   PetscCall(PetscFree(p->t.set));
   PetscCall(PetscFree(p->t.halo));
   PetscCall(PetscFree(p->t.line));
@@ -99,7 +99,7 @@ PCKCycleInterpolationType MatStencilTransferInterpolation(Mat P)
   return ((Mat_StencilTransfer *)P->data)->interpolation;
 }
 
-/* Do points that are coupled to nobody take part in coarser levels? */
+/* Do isolated points take part in coarser levels? */
 PetscBool MatStencilTransferFilled(Mat P)
 {
   return ((Mat_StencilTransfer *)P->data)->filled;

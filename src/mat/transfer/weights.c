@@ -3,7 +3,7 @@
 */
 #include "mattransfer.h"
 
-/* Sets of this length, for so many lines if no two of them agree, on their way to a pool */
+/* Sets of this length, for `lines` lines if no two of them agree, on their way to a pool */
 PetscErrorCode KCycleSetsBegin(PetscInt length, PetscInt lines, KCyclePool *pool, KCycleSets *sets)
 {
   PetscFunctionBegin;
@@ -37,13 +37,6 @@ PetscErrorCode KCycleSetsKeep(KCycleSets *sets, const PetscScalar v[], PetscInt 
   PetscCall(PetscArraycpy(sets->pool->v + at, v, sets->length));
   if (*number < 0) PetscCall(PetscHMapISet(sets->map, key, (PetscInt)(at / sets->length)));
   *number = (PetscInt)(at / sets->length);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode MatStencilTransferResetWeights(Mat P)
-{
-  PetscFunctionBegin;
-  PetscCall(KCyclePoolDestroy(&((Mat_StencilTransfer *)P->data)->t.weights));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

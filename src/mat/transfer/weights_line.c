@@ -72,7 +72,7 @@ static void FindOwned(const KCycleLineWeights *al, const KCycleBox *box, const P
   }
 }
 
-/* The lines of this process, and the processes with the parts before and behind; -1: none */
+/* The lines of this process, and the processes with the parts before and after; -1: none */
 typedef struct {
   PetscInt     start[3], end[3]; /* of owned points */
   PetscInt     across[2];        /* the other two directions */
@@ -88,17 +88,17 @@ static PetscErrorCode LinesCreate(const KCycleLineWeights *al, Mat P, Lines *lin
   const KCycleBox     *box     = p->t.fine;
   const PetscInt       none[3] = {0, 0, 0};
   PetscMPIInt          away    = 1;
-  PetscInt             place   = box->rank;
+  PetscInt             index   = box->rank;
 
   PetscFunctionBegin;
   FindOwned(al, box, p->overlap.P ? p->overlap.low : none, lines->start, lines->end);
   for (int d = 0; d < al->e; d++) {
     away *= (PetscMPIInt)box->nproc[d];
-    place /= box->nproc[d];
+    index /= box->nproc[d];
   }
-  place %= box->nproc[al->e];
-  lines->before    = place > 0 ? box->rank - away : -1;
-  lines->behind    = place < box->nproc[al->e] - 1 ? box->rank + away : -1;
+  index %= box->nproc[al->e];
+  lines->before    = index > 0 ? box->rank - away : -1;
+  lines->behind    = index < box->nproc[al->e] - 1 ? box->rank + away : -1;
   lines->across[0] = al->e == 0 ? 1 : 0;
   lines->across[1] = al->e == 2 ? 1 : 2;
   lines->step      = al->e == 0 ? 1 : al->e == 1 ? al->n[0] : al->n[0] * al->n[1];
@@ -110,7 +110,7 @@ static PetscErrorCode LinesCreate(const KCycleLineWeights *al, Mat P, Lines *lin
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls a function for the points of all lines at place i along them: number of the line, of the point */
+/* Calls a function for the points of all lines at index i along them: number of the line, of the point */
 typedef void (*Visit)(const KCycleLineWeights *, const Lines *, PetscInt i, PetscInt l, PetscInt p);
 
 static void VisitPoints(const KCycleLineWeights *al, const Lines *lines, PetscInt i, Visit visit)
@@ -143,7 +143,7 @@ static void Eliminate(const KCycleLineWeights *al, const Lines *lines, PetscInt 
   for (int t = 0; t < al->m; t++) al->w[t * al->npoints + p] += f * w[t * distance];
 }
 
-/* What the part behind needs: the divisors, what couples them ahead, and right sides */
+/* What the part after needs: the divisors, what couples them ahead, and right sides */
 static void PassForward(const KCycleLineWeights *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
 {
   const PetscInt n = lines->nlines;
@@ -154,7 +154,7 @@ static void PassForward(const KCycleLineWeights *al, const Lines *lines, PetscIn
   for (int t = 0; t < al->m; t++) lines->passed[(2 + t) * n + l] = al->w[t * al->npoints + p];
 }
 
-/* One point from the one behind; what is solved first needs nothing, as nothing is coupled with it ahead */
+/* One point from the one after; what is solved first needs nothing, as nothing is coupled with it ahead */
 static void Substitute(const KCycleLineWeights *al, const Lines *lines, PetscInt i, PetscInt l, PetscInt p)
 {
   const PetscBool    inside   = (PetscBool)(i < lines->end[al->e] - 1);

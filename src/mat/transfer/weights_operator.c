@@ -11,23 +11,15 @@
   first for points between two coarse points, then for those between four, then eight. The excess of the diagonal counts
   where a neighbour in S is missing or is a stored boundary point.
 
-  Galerkin products have couplings of both signs. If x alone has been coarsened, and couplings a_y along y are much
-  stronger than a_x, the next points in x have positive couplings, which their diagonal neighbours balance:
-
-      - a_y / 4     - 3 a_y / 2         - a_y / 4
-      (a_y - a_x) / 2   diagonal    (a_y - a_x) / 2
-      - a_y / 4     - 3 a_y / 2         - a_y / 4
-
-  So before |c| is taken, what has the wrong sign is subtracted from the couplings with those diagonal neighbours, that
-  is with points further in other directions of S: sums stay. Else, weights would change from point to point along y.
-  Where a coupling keeps a wrong sign |c| keeps the weights positive.
+  Couplings of the wrong sign are made up for first, see weights_collapse.c. Where one stays |c| keeps the weights
+  positive.
 
   The weights of such a point add up to less than one, also if its own excess is next to nothing and only the points
-  that it is interpolated through have some: then they are scaled to add up to one. A stiff body beside a boundary would
-  else not be free to move on the coarse grid.
+  that it is interpolated through have some: then they are scaled to add up to one. A stiff body next to a boundary
+  would else not be free to move on the coarse grid.
 
-  Where couplings in S are weak beside those along another direction the weights w(o) are solved for along it, see
-  weights_line.c.
+  Where couplings in S are weak compared with those along another direction the weights w(o) are solved for along it,
+  see weights_line.c.
 
   Lines are worked on as a whole, points that coincide with coarse ones in x apart from those between, as weights are
   kept.
@@ -85,92 +77,6 @@ static int Between(const KCycleTransfer *tr, PetscInt d, PetscInt i)
   return tr->factor[d] == 2 && ((i - tr->shift[d]) & 1) ? 1 << d : 0;
 }
 
-KC_VERSIONS static void Sum(PetscInt n, const PetscScalar *a, const PetscScalar *b, PetscScalar *to)
-{
-  for (PetscInt i = 0; i < n; i++) to[i] = a[i] + b[i];
-}
-
-/* Of n couplings c those with the sign of the diagonal lose it to m others, as far as these go: all of them become
-   smaller, their sum stays */
-KC_VERSIONS static void MakeUp(PetscInt n, const PetscScalar *KC_RESTRICT diagonal, PetscScalar *KC_RESTRICT c, int m,
-                               PetscScalar *const beside[])
-{
-  for (PetscInt i = 0; i < n; i++) {
-    const PetscReal sign = PetscRealPart(diagonal[i]) < 0 ? -1 : 1, wrong = sign * PetscRealPart(c[i]);
-    PetscReal       right = 0, part;
-
-    if (wrong <= 0) continue;
-    for (int t = 0; t < m; t++) right += PetscMax(0, -sign * PetscRealPart(beside[t][i]));
-    part = right > wrong ? wrong / right : right > 0 ? 1 : 0;
-    for (int t = 0; t < m; t++) {
-      const PetscScalar taken = -sign * PetscRealPart(beside[t][i]) > 0 ? part * beside[t][i] : 0;
-
-      c[i] += taken;
-      beside[t][i] -= taken;
-    }
-  }
-}
-
-static int DirectionsOf(int o)
-{
-  return (o % 3 != 1) + (o / 3 % 3 != 1) + (o / 9 != 1);
-}
-
-/* Does offset o look to the same side as another one in all directions of that one, and in more besides? */
-static PetscBool IsBeside(int o, int other)
-{
-  PetscBool beside = (PetscBool)(DirectionsOf(o) > DirectionsOf(other));
-
-  for (int d = 0; d < 3; d++, o /= 3, other /= 3)
-    beside = (PetscBool)(beside && (other % 3 == 1 || o % 3 == other % 3));
-  return beside;
-}
-
-/* Wrong signs among the collapsed couplings of a box, those of the next points first; c: all are in op->sums then */
-static void MakeUpSigns(const Operator *op, const PetscScalar *from, const PetscScalar *c[])
-{
-  const PetscScalar *diagonal = from + op->st->shape.ncoeffs / 2 * op->pad;
-
-  for (int o = 0; o < 27; o++) {
-    PetscScalar *own = op->sums + (o - op->low) * op->pad;
-
-    if (!c[o] || o == 13) continue;
-    if (c[o] != own) memcpy(own, c[o], op->pad * sizeof(*own));
-    c[o] = own;
-  }
-  for (int directions = 1; directions < 3; directions++) {
-    for (int o = 0; o < 27; o++) {
-      PetscScalar *beside[27];
-      int          m = 0;
-
-      if (!c[o] || o == 13 || DirectionsOf(o) != directions) continue;
-      for (int p = 0; p < 27; p++) {
-        if (c[p] && p != 13 && IsBeside(p, o)) beside[m++] = op->sums + (p - op->low) * op->pad;
-      }
-      if (m) MakeUp(op->pad, diagonal, op->sums + (o - op->low) * op->pad, m, beside);
-    }
-  }
-}
-
-/* c[o], o = (dx + 1) + 3 (dy + 1) + 9 (dz + 1): coefficients of a line (from: those of its points of one kind)
-   summed over the directions not in S, wrong signs made up for; NULL where there are none */
-static void Collapse(const Operator *op, int S, const PetscScalar *from, const PetscScalar *c[])
-{
-  const KCycleShape *shape = &op->st->shape;
-
-  for (int o = 0; o < 27; o++) c[o] = NULL;
-  for (int o = 0; o < shape->ncoeffs; o++) {
-    const int q = shape->line[o], dx = S & 1 ? shape->dx[o] : 0, dy = S & 2 ? shape->dy[q] : 0,
-              dz            = S & 4 ? shape->dz[q] : 0;
-    const int          to   = (dx + 1) + 3 * (dy + 1) + 9 * (dz + 1);
-    const PetscScalar *more = from + o * op->pad;
-
-    if (c[to]) Sum(op->pad, c[to], more, op->sums + (to - op->low) * op->pad);
-    c[to] = c[to] ? op->sums + (to - op->low) * op->pad : more;
-  }
-  if (shape->box && S & (S - 1)) MakeUpSigns(op, from, c); /* two directions at least */
-}
-
 static PetscBool IsOutside(const KCycleBox *box, PetscInt d, PetscInt at)
 {
   return (PetscBool)(at < 0 || at >= box->n[d]);
@@ -216,7 +122,7 @@ KC_VERSIONS static void AddSizes(PetscInt n, const PetscScalar *KC_RESTRICT c, P
 }
 
 /* Which points have next to no coupling with one of their neighbours in S, as those have that are an end but for the
-   couplings of points that were coupled to nobody on a finer level? */
+   couplings of points that are isolated on a finer level? */
 static void FindGaps(const Operator *op, int S, const PetscScalar *const c[], PetscBool *any)
 {
   for (int d = 0, step = 1; d < 3; d++, step *= 3) {
@@ -256,7 +162,7 @@ KC_VERSIONS static void Scale(PetscInt n, const PetscScalar *KC_RESTRICT c, cons
 }
 
 /* Sizes of the couplings of a line's points, of kind x, in the directions S, and their excess, to op->inverse; 0 for a
-   point that is coupled to nobody. boundaries: some points lie beside one */
+   point that is isolated. boundaries: some points lie next to one */
 static void Totals(Operator *op, int S, int x, const PetscScalar *from, const PetscScalar *const c[], PetscInt j,
                    PetscInt k)
 {
@@ -300,7 +206,7 @@ static void NeighbourWeights(Operator *op, int S, const PetscScalar *const c[], 
     PetscScalar *w = op->w + (al->o[t] - op->low) * op->pad + 1;
 
     for (PetscInt i = -1; i < op->n; i++) {
-      const PetscInt at = KCycleLineWeightsPlace(al, tr->factor[0] * i + tr->shift[0] + (S & 1));
+      const PetscInt at = KCycleLineWeightsIndex(al, tr->factor[0] * i + tr->shift[0] + (S & 1));
 
       if (at >= 0 && op->inverse[i + 1] != (PetscScalar)0.0) w[i] = al->w[t * al->npoints + row + at];
     }
@@ -313,12 +219,12 @@ static void PutSystems(Operator *op, KCycleLineWeights *al, int x, const PetscSc
                        const PetscScalar *const c[], PetscInt row)
 {
   const KCycleTransfer *tr    = op->ws->tr;
-  const int             place = al->e == 0 ? 1 : al->e == 1 ? 3 : 9, *find = op->st->shape.find;
+  const int             index = al->e == 0 ? 1 : al->e == 1 ? 3 : 9, *find = op->st->shape.find;
   const PetscScalar    *middle = from + op->st->shape.ncoeffs / 2 * op->pad + 1;
-  const PetscScalar    *ahead = from + find[13 + place] * op->pad + 1, *behind = from + find[13 - place] * op->pad + 1;
+  const PetscScalar    *ahead = from + find[13 + index] * op->pad + 1, *behind = from + find[13 - index] * op->pad + 1;
 
   for (PetscInt i = -1; i < op->n; i++) {
-    const PetscInt  at = KCycleLineWeightsPlace(al, tr->factor[0] * i + tr->shift[0] + x), p = row + at;
+    const PetscInt  at = KCycleLineWeightsIndex(al, tr->factor[0] * i + tr->shift[0] + x), p = row + at;
     const PetscReal sign = PetscRealPart(middle[i]) < 0 ? 1 : -1;
 
     if (at < 0) continue;
@@ -340,7 +246,7 @@ static PetscErrorCode SolveAlong(Operator *op, int S, int e)
 
   PetscFunctionBegin;
   KCycleSplitLinesGet(&op->split, 0, 0, split);
-  Collapse(op, S, split[0], c);
+  KCycleCollapse(op->st, op->pad, S, split[0], op->sums, c);
   for (int i = 0; i < 27; i++) {
     if (c[i] && i != 13) o[m++] = i;
   }
@@ -351,7 +257,7 @@ static PetscErrorCode SolveAlong(Operator *op, int S, int e)
       if (!KCycleLineWeightsLine(al, j, k, &row)) continue;
       KCycleSplitLinesGet(&op->split, j, k, split);
       for (int x = S & 1; x <= (e == 0 ? tr->factor[0] - 1 : S & 1); x++) {
-        Collapse(op, S, split[x], c);
+        KCycleCollapse(op->st, op->pad, S, split[x], op->sums, c);
         Totals(op, S, x, split[x], c, j, k);
         PutSystems(op, al, x, split[x], c, row);
       }
@@ -388,7 +294,7 @@ static void AddRows(const Operator *op, int o, int x, PetscInt j, PetscInt k, co
   }
 }
 
-/* Beside a boundary, points without an excess of their own: their weights add up to one */
+/* Next to a boundary, points without an excess of their own: their weights add up to one */
 static void CompleteRows(const Operator *op, int x, const KCycleTouch *touch)
 {
   for (PetscInt i = -x; i < op->n; i++) {
@@ -417,7 +323,7 @@ static PetscErrorCode LineWeights(Operator *op, int S, PetscInt j, PetscInt k, c
 
   PetscFunctionBegin;
   KCycleSplitLinesGet(&op->split, j, k, split);
-  Collapse(op, S, split[x], c);
+  KCycleCollapse(op->st, op->pad, S, split[x], op->sums, c);
   Totals(op, S, x, split[x], c, j, k);
   NeighbourWeights(op, S, c, j, k);
   for (PetscInt q = 0; q < touch->count; q++) terms[q][0].m = terms[q][1].m = terms[q][2].m = 0;
@@ -483,12 +389,12 @@ static void Sign(const Operator *op, PetscInt j, PetscInt k, Signature *sign)
   if (sign->set < 0) return;
   for (int dz = S & 4 ? -1 : 0; dz <= (S & 4 ? 1 : 0); dz++) {
     for (int dy = S & 2 ? -1 : 0; dy <= (S & 2 ? 1 : 0); dy++) {
-      const int      place = dy + 1 + 3 * (dz + 1);
+      const int      index = dy + 1 + 3 * (dz + 1);
       const PetscInt e     = KCycleBoxExtended(box, j + dy, k + dz);
 
-      if ((dy && IsOutside(box, 1, j + dy)) || (dz && IsOutside(box, 2, k + dz))) sign->outside |= 1 << place;
-      if (op->ws->mask) sign->mask[place] = op->ws->mask->set[e];
-      if (place != 4) memcpy(sign->weights[place], KCycleTransferSets(tr, e), sizeof(sign->weights[place]));
+      if ((dy && IsOutside(box, 1, j + dy)) || (dz && IsOutside(box, 2, k + dz))) sign->outside |= 1 << index;
+      if (op->ws->mask) sign->mask[index] = op->ws->mask->set[e];
+      if (index != 4) memcpy(sign->weights[index], KCycleTransferSets(tr, e), sizeof(sign->weights[index]));
     }
   }
 }

@@ -3,7 +3,7 @@
 
   Linear weights follow the operator at boundaries, point by point. With a the coupling of a point inward and e what its
   row sum exceeds that of the next point by, the coupling with the boundary, the point takes a / (a + e) of the next
-  one: all of it beside a Neumann boundary, half or a third beside a Dirichlet one, as it lies a cell or half a cell
+  one: all of it next to a Neumann boundary, half or a third next to a Dirichlet one, as it lies a cell or half a cell
   away, and nothing where a penalty holds the point. At a corner of the grid (or an edge in 3D) a box stencil with a
   mixed derivative has lost couplings that do not balance; the weight there is that of the next point along the
   boundary.
@@ -183,13 +183,13 @@ static void TensorLine(const KCycleWeights *ws, const KCycleTouch *touch, PetscS
   }
 }
 
-/* Which of the coarse points low and low + 1 (0, 1) stand for the two; -1: none, as the next one is beyond a boundary.
-   Beyond a Neumann boundary stands the last one */
-static void Pair(const KCycleWeights *ws, PetscInt d, PetscInt low, PetscInt stand[2])
+/* Which of the coarse points low and low + 1 (0, 1) represent the two; -1: none, as the next one is beyond a boundary.
+   Beyond a Neumann boundary the last one does */
+static void Pair(const KCycleWeights *ws, PetscInt d, PetscInt low, PetscInt represents[2])
 {
   for (int s = 0; s < 2; s++) {
-    if (CoarseExists(ws->tr, d, low + s)) stand[s] = s;
-    else stand[s] = ws->neumann[2 * d + s] ? 1 - s : -1;
+    if (CoarseExists(ws->tr, d, low + s)) represents[s] = s;
+    else represents[s] = ws->neumann[2 * d + s] ? 1 - s : -1;
   }
 }
 

@@ -42,9 +42,8 @@ static PetscErrorCode CreateMatrix(const PC_DeflSub *ds, MatType type, const Pet
 static PetscErrorCode SameZ(const PC_DeflSub *ds, MatType type, const PetscInt first[], const PetscInt cols[],
                             PetscBool *same)
 {
-  const PetscInt    *i, *j;
-  const PetscScalar *values;
-  PetscInt           rows, columns;
+  PetscInt  rows, columns;
+  KCycleAIJ aij;
 
   PetscFunctionBegin;
   *same = PETSC_FALSE;
@@ -55,10 +54,10 @@ static PetscErrorCode SameZ(const PC_DeflSub *ds, MatType type, const PetscInt f
     *same = PETSC_FALSE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KCycleAIJGetArrays(ds->Z, &i, &j, &values));
-  PetscCall(PetscArraycmp(first, i, rows + 1, same));
-  if (*same) PetscCall(PetscArraycmp(cols, j, first[rows], same));
-  PetscCall(KCycleAIJRestoreArrays(ds->Z, &i, &j, &values));
+  PetscCall(KCycleAIJGet(ds->Z, PETSC_FALSE, &aij));
+  PetscCall(PetscArraycmp(first, aij.i[0], rows + 1, same));
+  if (*same) PetscCall(PetscArraycmp(cols, aij.j[0], first[rows], same));
+  PetscCall(KCycleAIJRestore(&aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

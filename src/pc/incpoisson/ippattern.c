@@ -34,7 +34,9 @@ static PetscErrorCode GraphCreate(Mat A, Graph *g)
     PetscCall(ISDestroy(&after));
   }
   for (PetscInt i = 0; i < g->rows->n; i++) {
-    m       = g->rows->i[i + 1] - g->rows->i[i] + (parallel ? g->rows->oi[i + 1] - g->rows->oi[i] : 0);
+    const PetscInt *const *start = g->rows->aij.i;
+
+    m       = start[0][i + 1] - start[0][i] + (parallel ? start[1][i + 1] - start[1][i] : 0);
     longest = PetscMax(longest, m);
   }
   PetscCall(PetscMalloc2(g->rows->n + g->rows->nghost, &g->mark, longest, &g->list));
@@ -73,8 +75,8 @@ static PetscErrorCode GraphCompare(Graph *g, PetscInt i, PetscInt j, PetscBool *
   PetscFunctionBegin;
   if (j < g->rows->n) m = KCycleRowsGet(g->rows, j, &cols, &values);
   else {
-    m    = g->after.i[row + 1] - g->after.i[row];
-    cols = g->after.j + g->after.i[row];
+    m    = g->after.aij.i[0][row + 1] - g->after.aij.i[0][row];
+    cols = g->after.aij.j[0] + g->after.aij.i[0][row];
   }
   *paired = PETSC_FALSE;
   for (PetscInt e = 0; e < m; e++) {

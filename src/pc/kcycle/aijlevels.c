@@ -100,7 +100,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, cons
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
   for (int d = 0; d < 3; d++) {
     couples[d] = (PetscBool)(box->size[d] > 1);
-    was[d]     = KCycleWasThere((PetscBool)(level->P != NULL), level->coarsened[d]);
+    was[d]     = KCycleWasKnown((PetscBool)(level->P != NULL), level->coarsened[d]);
     if (box->size[d] > KCYCLE_COARSEST) small = PETSC_FALSE;
   }
   if (level != kc->grids && KCycleBoxGlobalRows(box) <= KCYCLE_COARSEST_ROWS) small = PETSC_TRUE;

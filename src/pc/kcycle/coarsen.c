@@ -203,7 +203,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
 {
   PC_KCycle *kc = KCycleOf(pc);
   PetscReal  mean[3];
-  PetscBool  automatic, couples[3], broken[3];
+  PetscBool  automatic, couples[3], cut[3];
   KCycleWas  was[3];
 
   PetscFunctionBegin;
@@ -211,10 +211,10 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
   for (PetscInt d = 0; d < 3; d++) {
     couples[d] = (PetscBool)(d < box->dim && box->size[d] > 1 && scan->count[d] > 0);
     mean[d]    = scan->count[d] > 0 ? scan->sum[d] / scan->count[d] : 0;
-    broken[d]  = KCyclePolicyBrokenBeside(scan, kc->cutlines, (int)d);
-    was[d]     = KCycleWasThere((PetscBool)(level->P != NULL), (PetscBool)(level->factor[d] > 1));
+    cut[d]     = KCyclePolicyCoarsensWeak(scan, kc->cutlines, (int)d);
+    was[d]     = KCycleWasKnown((PetscBool)(level->P != NULL), (PetscBool)(level->factor[d] > 1));
   }
-  KCyclePolicyDirections(mean, couples, broken, automatic ? NULL : kc->semicoarsen, was, level->factor);
+  KCyclePolicyDirections(mean, couples, cut, automatic ? NULL : kc->semicoarsen, was, level->factor);
   level->blocked = PETSC_FALSE;
   for (PetscInt d = 0; d < 3; d++) {
     if (level->factor[d] == 1) level->origin[d] = 0;
@@ -291,7 +291,7 @@ static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
     PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-mg_levels_pc_type", &type));
     PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-mg_levels_pc_relax_type", &relaxed));
     kc->cutlines =
-        (PetscBool)(kc->anisotropy != PC_KCYCLE_ANISOTROPY_OFF && !type && !relaxed && KCyclePolicyBroken(scan));
+        (PetscBool)(kc->anisotropy != PC_KCYCLE_ANISOTROPY_OFF && !type && !relaxed && KCyclePolicyCutsLines(scan));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -313,9 +313,9 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level)
   else PetscCall(MatStencilScan(level->A, &scan));
   if (level == kc->structure)
     kc->convects =
-        kc->finer.exists ? kc->finer.convects : KCyclePolicyConvects(scan, KCycleWasThere(known, kc->convects));
+        kc->finer.exists ? kc->finer.convects : KCyclePolicyConvects(scan, KCycleWasKnown(known, kc->convects));
   if (level == kc->structure) PetscCall(FindBroken(pc, scan));
-  level->jumps = (PetscBool)(kc->convects || KCyclePolicyJumps(scan, KCycleWasThere(known, level->jumps)));
+  level->jumps = (PetscBool)(kc->convects || KCyclePolicyJumps(scan, KCycleWasKnown(known, level->jumps)));
   if (level == kc->structure) {
     if (kc->finer.exists) PetscCall(PetscArraycpy(&level->boundary[0][0], &kc->finer.boundary[0][0], 6));
     else {
@@ -324,7 +324,7 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level)
         for (int side = 0; side < 2; side++) {
           const PetscBool closed = (PetscBool)(level->boundary[d][side] == KCYCLE_BOUNDARY_NEUMANN);
 
-          level->boundary[d][side] = KCyclePolicyBoundary(&facts[d], side, kc->grid, KCycleWasThere(known, closed));
+          level->boundary[d][side] = KCyclePolicyBoundary(&facts[d], side, kc->grid, KCycleWasKnown(known, closed));
         }
       }
     }
@@ -398,7 +398,7 @@ static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *
   level->star =
       (PetscBool)(!KCycleStencilOf(level->A)->shape.box &&
                   KCyclePolicyStar(scan, (PetscBool)(interpolation == PC_KCYCLE_INTERPOLATION_LINEAR), kc->convects,
-                                   level->factor, KCycleWasThere((PetscBool)(level->P != NULL), level->star)));
+                                   level->factor, KCycleWasKnown((PetscBool)(level->P != NULL), level->star)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

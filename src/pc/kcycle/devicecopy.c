@@ -27,7 +27,7 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
          : kc->place == PC_KCYCLE_PLACE_HOST                  ? "their cycles have -pc_kcycle_place host"
          : PCKCycleCounts(kc)                                 ? "their cycles have -pc_kcycle_count_bytes"
          : !kc->engine                                        ? "PCMG runs their cycles"
-         : !kc->engine->borrows                               ? "their cycles are in single precision"
+         : !kc->engine->inplace                             ? "their cycles are in single precision"
          : kc->d || kc->always                                ? "their cycles take other right sides"
          : type != PC_MG_MULTIPLICATIVE && type != PC_MG_FULL ? "PCMG runs their cycles"
                                                               : NULL;

@@ -57,7 +57,7 @@ static PetscInt DepthOf(const PC_KCycle *kc, const KCycleLevelParts *parts)
     reach[i] *= parts->its[i] * (parts->order[i] == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1);
   }
   most  = PetscMax(reach[0], reach[1]); /* the transposed cycle has the smoothers the other way round */
-  /* sweeps that are done once more going up, see KCycleSmootherUnwritten(), come before those behind coarser levels */
+  /* sweeps that are done once more going up, see Unwritten() in cycle.c, come before those behind coarser levels */
   depth = KCycleGhostsDepth(most, parts->smoother[0]->ops.repeats ? reach[0] + reach[1] : most);
   return GhostPoints(box, depth, &owned) <= owned + kc->limits.ghost_points ? depth : 0;
 }

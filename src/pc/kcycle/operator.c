@@ -247,7 +247,7 @@ static PetscErrorCode CheckStencil(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(A, &scan));
-  kc->walls = (PetscBool)(scan->walls || scan->empty < PETSC_INT_MAX);
+  kc->walls = (PetscBool)(scan->cuts || scan->empty < PETSC_INT_MAX);
   kc->holes = (PetscBool)(kc->walls || scan->isolated);
   if (scan->notfinite < PETSC_INT_MAX) PetscCall(KCycleFail(pc, NotFinite, scan->notfinite));
   else if (scan->scale == 0) PetscCall(KCycleFail(pc, AllZero, 0));
