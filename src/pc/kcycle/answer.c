@@ -162,12 +162,9 @@ PetscErrorCode PCKCycleSetCheck(PC pc, PetscBool check)
 @*/
 PetscErrorCode PCKCycleGetCheck(PC pc, PetscBool *check)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(check, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *check = kc->answer.always;
+  KC_KCYCLE_GET(pc, answer.always, check);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -29,16 +29,11 @@ const char *const PCKCycleAnisotropyTypes[] = {"auto", "off", "PCKCycleAnisotrop
 @*/
 PetscErrorCode    PCKCycleSetStructured(PC pc, PCKCycleStructuredType structured)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, structured, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleStructuredTypes, (int)structured));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->structured == structured), "PCKCycleSetStructured"));
-  kc->structured = structured;
+  KC_KCYCLE_SET(pc, structured, structured);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,13 +54,10 @@ PetscErrorCode    PCKCycleSetStructured(PC pc, PCKCycleStructuredType structured
 @*/
 PetscErrorCode PCKCycleGetStructured(PC pc, PCKCycleStructuredType *structured)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(structured, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *structured = kc->structured;
+  KC_KCYCLE_GET(pc, structured, structured);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,16 +82,11 @@ PetscErrorCode PCKCycleGetStructured(PC pc, PCKCycleStructuredType *structured)
 @*/
 PetscErrorCode PCKCycleSetGrid(PC pc, PCKCycleGridType grid)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, grid, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleGridTypes, (int)grid));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->grid == grid), "PCKCycleSetGrid"));
-  kc->grid = grid;
+  KC_KCYCLE_SET(pc, grid, grid);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,13 +107,10 @@ PetscErrorCode PCKCycleSetGrid(PC pc, PCKCycleGridType grid)
 @*/
 PetscErrorCode PCKCycleGetGrid(PC pc, PCKCycleGridType *grid)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(grid, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *grid = kc->grid;
+  KC_KCYCLE_GET(pc, grid, grid);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,16 +136,11 @@ PetscErrorCode PCKCycleGetGrid(PC pc, PCKCycleGridType *grid)
 @*/
 PetscErrorCode PCKCycleSetInterpolation(PC pc, PCKCycleInterpolationType interpolation)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, interpolation, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleInterpolationTypes, (int)interpolation));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->interpolation == interpolation), "PCKCycleSetInterpolation"));
-  kc->interpolation = interpolation;
+  KC_KCYCLE_SET(pc, interpolation, interpolation);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -182,13 +161,10 @@ PetscErrorCode PCKCycleSetInterpolation(PC pc, PCKCycleInterpolationType interpo
 @*/
 PetscErrorCode PCKCycleGetInterpolation(PC pc, PCKCycleInterpolationType *interpolation)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(interpolation, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *interpolation = kc->interpolation;
+  KC_KCYCLE_GET(pc, interpolation, interpolation);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,7 +217,7 @@ PetscErrorCode PCKCycleSetSemicoarsen(PC pc, const char directions[])
              "cannot be \"%s\"",
              directions);
   PetscCall(PetscStrcmp(sorted, kc->semicoarsen, &same));
-  PetscCall(KCycleCheckSettable(pc, same, "PCKCycleSetSemicoarsen"));
+  PetscCall(KCycleCheckSettable(pc, same, PETSC_FUNCTION_NAME));
   PetscCall(PetscStrncpy(kc->semicoarsen, sorted, sizeof(kc->semicoarsen)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -263,13 +239,10 @@ PetscErrorCode PCKCycleSetSemicoarsen(PC pc, const char directions[])
 @*/
 PetscErrorCode PCKCycleGetSemicoarsen(PC pc, const char *directions[])
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(directions, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *directions = kc->semicoarsen;
+  KC_KCYCLE_GET(pc, semicoarsen, directions);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -306,16 +279,11 @@ PetscErrorCode PCKCycleGetSemicoarsen(PC pc, const char *directions[])
 @*/
 PetscErrorCode PCKCycleSetAnisotropy(PC pc, PCKCycleAnisotropyType anisotropy)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, anisotropy, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleAnisotropyTypes, (int)anisotropy));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->anisotropy == anisotropy), "PCKCycleSetAnisotropy"));
-  kc->anisotropy = anisotropy;
+  KC_KCYCLE_SET(pc, anisotropy, anisotropy);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -336,13 +304,10 @@ PetscErrorCode PCKCycleSetAnisotropy(PC pc, PCKCycleAnisotropyType anisotropy)
 @*/
 PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropyType *anisotropy)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(anisotropy, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *anisotropy = kc->anisotropy;
+  KC_KCYCLE_GET(pc, anisotropy, anisotropy);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -376,17 +341,12 @@ PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropyType *anisotropy)
 @*/
 PetscErrorCode PCKCycleSetProcEqLim(PC pc, PetscInt limit)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, limit, 2);
   PetscCheck(limit >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_kcycle_process_eq_limit must be a number of points a process, or 0, not %" PetscInt_FMT, limit);
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->proc_eq_limit == limit), "PCKCycleSetProcEqLim"));
-  kc->proc_eq_limit = limit;
+  KC_KCYCLE_SET(pc, proc_eq_limit, limit);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -407,12 +367,9 @@ PetscErrorCode PCKCycleSetProcEqLim(PC pc, PetscInt limit)
 @*/
 PetscErrorCode PCKCycleGetProcEqLim(PC pc, PetscInt *limit)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(limit, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *limit = kc->proc_eq_limit;
+  KC_KCYCLE_GET(pc, proc_eq_limit, limit);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -244,18 +244,12 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
 @*/
 PetscErrorCode PCKCycleSetPlace(PC pc, PCKCyclePlaceType place)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, place, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCyclePlaceTypes, (int)place));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
   /* Levels that are there move at once */
-  if (kc->place == place) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->place = place;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  KC_KCYCLE_CHANGE(pc, place, place);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,12 +270,9 @@ PetscErrorCode PCKCycleSetPlace(PC pc, PCKCyclePlaceType place)
 @*/
 PetscErrorCode PCKCycleGetPlace(PC pc, PCKCyclePlaceType *place)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(place, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *place = kc->place;
+  KC_KCYCLE_GET(pc, place, place);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -232,7 +232,7 @@ PetscErrorCode PCKCycleSetGridSizes(PC pc, PetscInt dim, const PetscInt sizes[])
   same = (PetscBool)(dim == kc->found.ngiven);
   for (PetscInt d = 0; d < dim; d++) same = (PetscBool)(same && sizes[d] == kc->found.given[d]);
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleCheckSettable(pc, PETSC_FALSE, "PCKCycleSetGridSizes"));
+  PetscCall(KCycleCheckSettable(pc, PETSC_FALSE, PETSC_FUNCTION_NAME));
   PetscCall(PetscArraycpy(kc->found.given, sizes, dim));
   kc->found.ngiven   = dim;
   kc->found.searched = 0;

@@ -238,17 +238,11 @@ PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *kc, PetscBool lend)
 @*/
 PetscErrorCode PCKCycleSetFMGInterpolation(PC pc, PCKCycleFMGInterpolationType interpolation)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, interpolation, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleFMGInterpolationTypes, (int)interpolation));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(
-      KCycleCheckSettable(pc, (PetscBool)(kc->fmg.interpolation == interpolation), "PCKCycleSetFMGInterpolation"));
-  kc->fmg.interpolation = interpolation;
+  KC_KCYCLE_SET(pc, fmg.interpolation, interpolation);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,13 +263,10 @@ PetscErrorCode PCKCycleSetFMGInterpolation(PC pc, PCKCycleFMGInterpolationType i
 @*/
 PetscErrorCode PCKCycleGetFMGInterpolation(PC pc, PCKCycleFMGInterpolationType *interpolation)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(interpolation, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *interpolation = kc->fmg.interpolation;
+  KC_KCYCLE_GET(pc, fmg.interpolation, interpolation);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

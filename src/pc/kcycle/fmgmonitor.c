@@ -129,17 +129,10 @@ PetscErrorCode PCKCycleFMGSee(PC pc, PetscInt l, int stage, PetscScalar *x)
 @*/
 PetscErrorCode PCKCycleSetFMGMonitor(PC pc, PetscBool monitor)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveBool(pc, monitor, 2);
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->fmg.monitor == monitor) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->fmg.monitor = monitor;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
+  KC_KCYCLE_CHANGE(pc, fmg.monitor, monitor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,12 +153,9 @@ PetscErrorCode PCKCycleSetFMGMonitor(PC pc, PetscBool monitor)
 @*/
 PetscErrorCode PCKCycleGetFMGMonitor(PC pc, PetscBool *monitor)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(monitor, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *monitor = kc->fmg.monitor;
+  KC_KCYCLE_GET(pc, fmg.monitor, monitor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,6 +7,7 @@
 PETSC_INTERN PC_KCycle     *KCycleOf(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGetContext(PC, PC_KCycle **);
 PETSC_INTERN PetscErrorCode KCycleCheckSettable(PC, PetscBool same, const char setter[]);
+PETSC_INTERN PetscErrorCode PCKCycleApplyChoice(PC);
 PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
 PETSC_INTERN PetscErrorCode PCKCycleInherit(PC, PetscBool);
 

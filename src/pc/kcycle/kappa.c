@@ -149,18 +149,12 @@ PetscReal PCKCycleOvercorrectFactor(const PC_KCycle *kc, PetscInt l)
 @*/
 PetscErrorCode PCKCycleSetOvercorrect(PC pc, PetscReal factor)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveReal(pc, factor, 2);
   PetscCheck(factor > 0 && factor < 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_kcycle_overcorrect is a number between 0 and 2, such as 1.06, not %g", (double)factor);
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->overcorrect == factor) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->overcorrect = factor;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  KC_KCYCLE_CHANGE(pc, overcorrect, factor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,13 +175,10 @@ PetscErrorCode PCKCycleSetOvercorrect(PC pc, PetscReal factor)
 @*/
 PetscErrorCode PCKCycleGetOvercorrect(PC pc, PetscReal *factor)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(factor, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *factor = kc->overcorrect;
+  KC_KCYCLE_GET(pc, overcorrect, factor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -58,6 +58,17 @@ PetscErrorCode KCycleCheckSettable(PC pc, PetscBool same, const char setter[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A choice that takes effect at once, also on fewer processes */
+PetscErrorCode PCKCycleApplyChoice(PC pc)
+{
+  PC_KCycle *kc = KCycleOf(pc);
+
+  PetscFunctionBegin;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscCall(PCKCycleGatheredFollow(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
 {
   PC_KCycle *kc = (PC_KCycle *)KCycleCtxFromDestroyArg(arg);

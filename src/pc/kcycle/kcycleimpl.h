@@ -453,3 +453,31 @@ static inline PetscBool PCKCycleCounts(const PC_KCycle *kc)
 }
 
 #include "functions.h"
+
+/* Set functions ignore a preconditioner of another type; before set-up */
+#define KC_KCYCLE_SET(pc, member, value)                                                                   \
+  do {                                                                                                     \
+    PC_KCycle *kc_ = KCycleOf(pc);                                                                         \
+                                                                                                           \
+    if (kc_) PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc_->member == (value)), PETSC_FUNCTION_NAME)); \
+    if (kc_) kc_->member = (value);                                                                        \
+  } while (0)
+
+/* and at any time */
+#define KC_KCYCLE_CHANGE(pc, member, value) \
+  do {                                      \
+    PC_KCycle *kc_ = KCycleOf(pc);          \
+                                            \
+    if (kc_ && kc_->member != (value)) {    \
+      kc_->member = (value);                \
+      PetscCall(PCKCycleApplyChoice(pc));   \
+    }                                       \
+  } while (0)
+
+#define KC_KCYCLE_GET(pc, member, value)     \
+  do {                                       \
+    PC_KCycle *kc_;                          \
+                                             \
+    PetscCall(PCKCycleGetContext(pc, &kc_)); \
+    *(value) = kc_->member;                  \
+  } while (0)

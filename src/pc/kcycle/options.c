@@ -240,8 +240,7 @@ static PetscErrorCode ReadDevice(PC pc, KCycleOptionItems PetscOptionsObject)
   if (now.host_below != kc->limits.host_below) PCKCycleSplitReset(kc);
   kc->limits = now;
   kc->count  = count;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
+  PetscCall(PCKCycleApplyChoice(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -194,19 +194,12 @@ PetscErrorCode PCKCycleChoosePrecision(PC pc, const KCycleScan *facts, PetscBool
 @*/
 PetscErrorCode PCKCycleSetPrecision(PC pc, PCKCyclePrecisionType precision)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, precision, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCyclePrecisionTypes, (int)precision));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
   /* Levels that are there are copied at once */
-  if (kc->precision == precision) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->precision = precision;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
+  KC_KCYCLE_CHANGE(pc, precision, precision);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,12 +220,9 @@ PetscErrorCode PCKCycleSetPrecision(PC pc, PCKCyclePrecisionType precision)
 @*/
 PetscErrorCode PCKCycleGetPrecision(PC pc, PCKCyclePrecisionType *precision)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(precision, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *precision = kc->precision;
+  KC_KCYCLE_GET(pc, precision, precision);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

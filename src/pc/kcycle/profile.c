@@ -264,8 +264,7 @@ PetscErrorCode PCKCycleSetProfile(PC pc, PetscBool profile)
   if (kc->profiling.wanted == profile) PetscFunctionReturn(PETSC_SUCCESS);
   kc->profiling.wanted = profile;
   PetscCall(PCKCycleProfileReset(kc));
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
+  PetscCall(PCKCycleApplyChoice(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -286,13 +285,10 @@ PetscErrorCode PCKCycleSetProfile(PC pc, PetscBool profile)
 @*/
 PetscErrorCode PCKCycleGetProfile(PC pc, PetscBool *profile)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(profile, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *profile = kc->profiling.wanted;
+  KC_KCYCLE_GET(pc, profiling.wanted, profile);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

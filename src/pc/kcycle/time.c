@@ -67,13 +67,10 @@ PetscErrorCode PCKCycleSetCalibrate(PC pc, PetscBool calibrate)
 @*/
 PetscErrorCode PCKCycleGetCalibrate(PC pc, PetscBool *calibrate)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(calibrate, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *calibrate = kc->timing.calibrate;
+  KC_KCYCLE_GET(pc, timing.calibrate, calibrate);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
