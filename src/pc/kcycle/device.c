@@ -120,15 +120,6 @@ PetscErrorCode PCKCyclePlaceFollow(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCKCyclePlaceReset(PC_KCycle *kc)
-{
-  PetscFunctionBegin;
-  PetscCall(VecDestroy(&kc->residual));
-  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&kc->staged[i]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#if defined(KCYCLE_HAVE_CUDA)
 /* The vector itself if it is on a device, else one there, with its values if these are wanted */
 static PetscErrorCode Stage(PC_KCycle *kc, Vec v, PetscBool values, int which, Vec *used)
 {
@@ -171,16 +162,6 @@ PetscErrorCode PCKCyclePlaceRun(PC_KCycle *kc, const KCycleRun *run, Vec b, Vec 
   if (there[1] != x) KCycleCall(VecCopy(there[1], x));
   return PETSC_SUCCESS;
 }
-#else
-PetscErrorCode PCKCyclePlaceRun(PC_KCycle *kc, const KCycleRun *run, Vec b, Vec x)
-{
-  (void)kc;
-  (void)run;
-  (void)b;
-  (void)x;
-  return PETSC_ERR_PLIB;
-}
-#endif
 
 /* What it costs that the solver's vectors are on a device and the levels on the host, or the other way round */
 PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)

@@ -20,7 +20,8 @@ PetscErrorCode PCKCycleEngineReset(PC_KCycle *kc)
   if (kc->parts) PetscCall(PetscFree2(kc->parts[0].b, kc->parts[0].x));
   PetscCall(PetscFree(kc->parts));
   PetscCall(VecDestroy(&kc->correction));
-  PetscCall(PCKCyclePlaceReset(kc));
+  PetscCall(VecDestroy(&kc->residual));
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&kc->staged[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,14 +174,10 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
              "-pc_kcycle_count_bytes is for structured levels with smoothers of PCRELAX, and here %s", kc->handed);
   kc->symmetric_known = PETSC_FALSE;
   PetscCall(PCKCyclePlaceChoose(pc));
-  if (kc->handed[0]) {
-    PetscCall(PCKCycleEngineReset(kc));
-    PetscCall(PCKCycleFMGSetUp(pc));
-    PetscCall(PCKCycleProfileFollow(kc));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (kc->handed[0]) PetscCall(PCKCycleEngineReset(kc));
   PetscCall(PCKCycleFMGSetUp(pc));
   PetscCall(PCKCycleProfileFollow(kc));
+  if (kc->handed[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScan(kc->structure[0].A, &facts));
   PetscCall(PCKCycleChoosePrecision(pc, facts, &single));
   kc->engine = single ? &KCycleEngine_Single : &KCycleEngine_Double;

@@ -348,11 +348,3 @@ PetscErrorCode PCKCycleGetFMGRhs(PC pc, PetscInt l, Vec *b)
   *b = kc->fmg.rhs[l];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-PetscErrorCode PCKCycleFMGView(const PC_KCycle *kc, PetscViewer viewer)
-{
-  PetscFunctionBegin;
-  if (kc->fmg.interpolation == PC_KCYCLE_FMG_CUBIC)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  solutions come to finer levels by cubic interpolation\n"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

@@ -158,7 +158,6 @@ PETSC_INTERN PetscErrorCode KCycleKSPDelayWork(KSP);
 PETSC_INTERN void           PCKCycleChooseKappa(PC_KCycle *, const char planes[]);
 PETSC_INTERN PetscErrorCode PCKCycleFollowKappa(PC);
 PETSC_INTERN PetscReal      PCKCycleOvercorrectFactor(const PC_KCycle *, PetscInt);
-PETSC_INTERN PetscErrorCode PCKCycleOvercorrectView(const PC_KCycle *, PetscViewer);
 
 /* autokappa.c */
 PETSC_INTERN PetscErrorCode PCKCycleAutoReset(PC_KCycle *);
@@ -185,7 +184,6 @@ PETSC_INTERN PetscErrorCode PCKCycleFMGSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleFMGReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGCheck(PC, const KCycleVisit *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGStart(const PC_KCycle *, PetscInt, Vec coarse, Vec x);
-PETSC_INTERN PetscErrorCode PCKCycleFMGView(const PC_KCycle *, PetscViewer);
 PETSC_INTERN PetscErrorCode KCycleStructureBalanceRows(const KCycleStructure *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGCopyRhs(const PC_KCycle *, PetscInt, Vec, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *, PetscBool);
@@ -221,7 +219,6 @@ PETSC_INTERN PetscErrorCode PCKCycleEngineIterate(PC, const KCycleStop *, PetscB
 PETSC_INTERN PetscErrorCode PCKCyclePlaceChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceFollow(PC);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceCreateLevels(PC, PetscReal scale);
-PETSC_INTERN PetscErrorCode PCKCyclePlaceReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceRun(PC_KCycle *, const KCycleRun *, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceView(PC, PetscViewer);
 

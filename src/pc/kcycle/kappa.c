@@ -181,12 +181,3 @@ PetscErrorCode PCKCycleGetOvercorrect(PC pc, PetscReal *factor)
   KC_KCYCLE_GET(pc, overcorrect, factor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-PetscErrorCode PCKCycleOvercorrectView(const PC_KCycle *kc, PetscViewer viewer)
-{
-  PetscFunctionBegin;
-  if (kc->nlevels > 1 && PCKCycleOvercorrectFactor(kc, kc->nlevels - 1) != 1)
-    PetscCall(PetscViewerASCIIPrintf(
-        viewer, "  corrections from coarser levels to the finest one are multiplied by %g\n", (double)kc->overcorrect));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

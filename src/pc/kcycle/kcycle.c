@@ -162,15 +162,6 @@ static PetscErrorCode PCPostSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were
-   repaired without KSPSetOperators() */
-static PetscErrorCode PCSetUpOnBlocks_KCycle(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(PCSetUp(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Down smoothers as PCMG's set-up leaves them, for cycles that PCMG runs itself */
 static PetscErrorCode RestoreGuesses(PC_MG *mg)
 {
@@ -223,7 +214,9 @@ PetscErrorCode PCKCycleInstall(PC pc)
   pc->ops->view           = PCView_KCycle;
   pc->ops->presolve       = PCPreSolve_KCycle;
   pc->ops->postsolve      = PCPostSolve_KCycle;
-  pc->ops->setuponblocks  = PCSetUpOnBlocks_KCycle;
+  /* KSP then asks for the reason of a failure, and would find that of an earlier solve if values were repaired without
+     KSPSetOperators() */
+  pc->ops->setuponblocks  = PCSetUp;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,19 +28,9 @@ static PetscErrorCode KCycleFail(PC pc, const char format[], PetscInt row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool EntryIsNotFinite(PetscScalar value)
-{
-  return PetscIsInfOrNanScalar(value) ? PETSC_TRUE : PETSC_FALSE;
-}
-
-static PetscBool EntryIsZero(PetscScalar value)
-{
-  return value == (PetscScalar)0 ? PETSC_TRUE : PETSC_FALSE;
-}
-
-/* Global number of the first entry that is faulty, -1 if none is. On the host: only called when a reduction has
-   found that there is one */
-static PetscErrorCode FindEntry(Vec v, PetscBool (*faulty)(PetscScalar), PetscInt *row)
+/* Global number of the first entry that is zero, or not finite; -1 if none is. On the host: only called when a
+   reduction has found that there is one */
+static PetscErrorCode FindEntry(Vec v, PetscBool zero, PetscInt *row)
 {
   const PetscScalar *a;
   PetscInt           n, start, local = PETSC_INT_MAX, first;
@@ -50,7 +40,7 @@ static PetscErrorCode FindEntry(Vec v, PetscBool (*faulty)(PetscScalar), PetscIn
   PetscCall(VecGetOwnershipRange(v, &start, NULL));
   PetscCall(VecGetArrayRead(v, &a));
   for (PetscInt i = 0; i < n && local == PETSC_INT_MAX; i++) {
-    if ((*faulty)(a[i])) local = start + i;
+    if (zero ? a[i] == (PetscScalar)0 : PetscIsInfOrNanScalar(a[i])) local = start + i;
   }
   PetscCall(VecRestoreArrayRead(v, &a));
   PetscCallMPI(MPI_Allreduce(&local, &first, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)v)));
@@ -136,7 +126,7 @@ static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal, Vec work)
     PetscCall(KCycleFail(pc, AllZero, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(FindEntry(diagonal, EntryIsZero, &row));
+  PetscCall(FindEntry(diagonal, PETSC_TRUE, &row));
   PetscCall(FailUnlessSmoothersStand(pc, row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -285,7 +275,7 @@ static PetscErrorCode CheckMatrix(PC pc)
   PetscCall(MatMult(pc->pmat, ones, sums));
   PetscCall(MatSetErrorIfFailure(pc->pmat, pc->erroriffailure));
   PetscCall(VecNorm(sums, NORM_1, &norm));
-  if (PetscIsInfOrNanReal(norm)) PetscCall(FindEntry(sums, EntryIsNotFinite, &row));
+  if (PetscIsInfOrNanReal(norm)) PetscCall(FindEntry(sums, PETSC_FALSE, &row));
   if (row >= 0) PetscCall(KCycleFail(pc, NotFinite, row));
   else {
     PetscCall(MatGetDiagonal(pc->pmat, diagonal));

@@ -100,33 +100,19 @@ static PetscInt LentTo(const PC_KCycle *kc)
   return kc->engine->borrows ? kc->nlevels - 1 : 0;
 }
 
-/* Levels between the finest and the coarsest lend the arrays of their vectors, and all those of residuals */
-static PetscErrorCode GetArrays(PC pc, PC_KCycle *kc, const KCycleRun *run)
+/* Levels between the finest and the coarsest use the arrays of their vectors, and all those of residuals; use:
+   VecGetArray(), or VecRestoreArray() */
+static PetscErrorCode UseArrays(PC pc, PC_KCycle *kc, const KCycleRun *run, PetscErrorCode (*use)(Vec, PetscScalar **))
 {
   PC_MG         *mg  = (PC_MG *)pc->data;
   const PetscInt top = LentTo(kc);
 
   PetscFunctionBegin;
   for (PetscInt l = 1; l <= top; l++) {
-    if (NeedsResidual(kc, l, run)) PetscCall(VecGetArray(mg->levels[l]->r, &kc->parts[l].r));
+    if (NeedsResidual(kc, l, run)) PetscCall((*use)(mg->levels[l]->r, &kc->parts[l].r));
     if (l == top) continue;
-    PetscCall(VecGetArray(mg->levels[l]->b, &kc->parts[l].b));
-    PetscCall(VecGetArray(mg->levels[l]->x, &kc->parts[l].x));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RestoreArrays(PC pc, PC_KCycle *kc, const KCycleRun *run)
-{
-  PC_MG         *mg  = (PC_MG *)pc->data;
-  const PetscInt top = LentTo(kc);
-
-  PetscFunctionBegin;
-  for (PetscInt l = 1; l <= top; l++) {
-    if (NeedsResidual(kc, l, run)) PetscCall(VecRestoreArray(mg->levels[l]->r, &kc->parts[l].r));
-    if (l == top) continue;
-    PetscCall(VecRestoreArray(mg->levels[l]->b, &kc->parts[l].b));
-    PetscCall(VecRestoreArray(mg->levels[l]->x, &kc->parts[l].x));
+    PetscCall((*use)(mg->levels[l]->b, &kc->parts[l].b));
+    PetscCall((*use)(mg->levels[l]->x, &kc->parts[l].x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -185,7 +171,7 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   run->replays = (PetscBool)!why;
   KCycleCall(Renew(pc, kc));
   if (mg->stageApply) KCycleCall(PetscLogStagePush(mg->stageApply));
-  KCycleCall(GetArrays(pc, kc, run));
+  KCycleCall(UseArrays(pc, kc, run, VecGetArray));
   if (run->visit.full) KCycleCall(PCKCycleFMGUseRhs(kc, PETSC_TRUE));
   if (run->visit.full) KCycleCall(PCKCycleFMGWatch(pc, run));
   if (run->watched) run->monitor = See;
@@ -193,7 +179,7 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   ierr = kc->at == KCYCLE_MEMORY_DEVICE ? PCKCyclePlaceRun(kc, run, b, x) : RunOnHost(kc, run, b, x);
   PCKCycleProfileStop(kc, run->visit.full ? 1 : run->visit.cycles);
   if (run->visit.full) KCycleCall(PCKCycleFMGUseRhs(kc, PETSC_FALSE));
-  KCycleCall(RestoreArrays(pc, kc, run));
+  KCycleCall(UseArrays(pc, kc, run, VecRestoreArray));
   if (mg->stageApply) KCycleCall(PetscLogStagePop());
   KCycleCall(ierr);
   return PETSC_SUCCESS;

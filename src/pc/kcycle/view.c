@@ -203,32 +203,9 @@ static PetscErrorCode ViewGathered(PC pc, PC_KCycle *kc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
+static PetscErrorCode ViewGrids(const PC_KCycle *kc, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  if (kc->nlevels_asked > kc->nlevels + kc->gathered.below)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels were asked for, and are more than there are\n",
-                                     kc->nlevels_asked));
-  PetscCall(PCKCycleOvercorrectView(kc, viewer));
-  PetscCall(PCKCycleFMGView(kc, viewer));
-  if (kc->copy) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are made from a copy of the operator in aij\n"));
-  if (kc->instead[0])
-    PetscCall(
-        PetscViewerASCIIPrintf(viewer, "  hierarchy %s: %s\n", PCKCycleHierarchyTypes[kc->levels_from], kc->instead));
-  if (!kc->use_structure) {
-    if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM || kc->use_grids)
-      PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are not structured: %s\n", kc->general));
-    if (kc->use_grids) PetscCall(PCKCycleGridsView(pc, viewer));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels\n"));
-  PetscCall(PCKCyclePlaceView(pc, viewer));
-  if (kc->engine && !kc->engine->borrows)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    in %s precision, %s excepted\n", kc->engine->name,
-                                     kc->split.level ? "levels on the host" : "the coarsest problem"));
-  if (kc->engine && kc->precise[0])
-    PetscCall(PetscViewerASCIIPrintf(viewer, "    in %s precision: %s\n", kc->engine->name, kc->precise));
-  if (kc->handed[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "    run by PCMG: %s\n", kc->handed));
   for (PetscInt i = 0; i < kc->nstructured; i++) {
     const KCycleStructure *level  = &kc->structure[i];
     const KCycleStencil   *st     = KCycleStencilOf(level->A);
@@ -255,6 +232,39 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
                                      level->blocked && !kc->gathered.ours ? ", not coarsened further on these processes"
                                                                           : ""));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (kc->nlevels_asked > kc->nlevels + kc->gathered.below)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels were asked for, and are more than there are\n",
+                                     kc->nlevels_asked));
+  if (kc->nlevels > 1 && PCKCycleOvercorrectFactor(kc, kc->nlevels - 1) != 1)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  corrections from coarser levels to the finest one are multiplied by %g\n", (double)kc->overcorrect));
+  if (kc->fmg.interpolation == PC_KCYCLE_FMG_CUBIC)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  solutions come to finer levels by cubic interpolation\n"));
+  if (kc->copy) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are made from a copy of the operator in aij\n"));
+  if (kc->instead[0])
+    PetscCall(
+        PetscViewerASCIIPrintf(viewer, "  hierarchy %s: %s\n", PCKCycleHierarchyTypes[kc->levels_from], kc->instead));
+  if (!kc->use_structure) {
+    if (kc->levels_from == PC_KCYCLE_HIERARCHY_DM || kc->use_grids)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are not structured: %s\n", kc->general));
+    if (kc->use_grids) PetscCall(PCKCycleGridsView(pc, viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels\n"));
+  PetscCall(PCKCyclePlaceView(pc, viewer));
+  if (kc->engine && !kc->engine->borrows)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    in %s precision, %s excepted\n", kc->engine->name,
+                                     kc->split.level ? "levels on the host" : "the coarsest problem"));
+  if (kc->engine && kc->precise[0])
+    PetscCall(PetscViewerASCIIPrintf(viewer, "    in %s precision: %s\n", kc->engine->name, kc->precise));
+  if (kc->handed[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "    run by PCMG: %s\n", kc->handed));
+  PetscCall(ViewGrids(kc, viewer));
   PetscCall(ViewGathered(pc, kc, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
