@@ -71,12 +71,15 @@ PETSC_INTERN PetscErrorCode PCKCycleGhostRowsRestoreVectors(const PC_KCycle *, V
 PETSC_INTERN PetscErrorCode PCKCycleGhostRowsGetOperator(PC, Mat *);
 
 /* operator.c */
+PETSC_INTERN PetscErrorCode PCKCycleGetNullSpace(PC, MatNullSpace *);
 PETSC_INTERN PetscErrorCode PCKCycleCheckOperator(PC);
 
 /* kernel.c */
+PETSC_INTERN PetscErrorCode KCycleVecOrthonormalize(PetscInt n, const Vec basis[], Vec);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseUseConstants(PC, Mat);
 PETSC_INTERN PetscErrorCode PCKCycleClosedFind(PC, KCycleClosed *);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseUseParts(PC, Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode PCKCycleCountKernel(PC, PetscInt *nullity);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseFindKernel(PC, PC, Mat);
 
 /* closed.c */
@@ -287,7 +290,6 @@ PETSC_INTERN PetscErrorCode KCycleFallbackExists(PC, PetscBool *);
 
 /* profile.c */
 PETSC_INTERN PetscErrorCode PCKCycleProfileReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleProfilePause(PC_KCycle *, PetscBool);
 PETSC_INTERN PetscErrorCode PCKCycleProfileFollow(PC_KCycle *);
 PETSC_INTERN void           PCKCycleProfileStart(PC_KCycle *);
 PETSC_INTERN void           PCKCycleProfileStop(PC_KCycle *, PetscInt);

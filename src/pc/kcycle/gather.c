@@ -302,25 +302,6 @@ PetscErrorCode PCKCycleGatheredIterate(PC pc, const KCycleStop *stop, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The number of vectors that span the operator's null space */
-static PetscErrorCode CountKernel(PC pc, PetscInt *nullity)
-{
-  PC_KCycle   *kc = KCycleOf(pc);
-  MatNullSpace nullspace;
-  PetscBool    constant;
-
-  PetscFunctionBegin;
-  *nullity = 1;
-  if (kc->finer.exists) *nullity = kc->finer.nullity;
-  if (kc->finer.exists) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
-  if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
-  if (!nullspace) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatNullSpaceGetVecs(nullspace, &constant, nullity, NULL));
-  *nullity += constant;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* What was found on these levels, for those of the solver that goes on with their coarsest grid */
 static PetscErrorCode HandOn(PC pc, PC solver)
 {
@@ -353,7 +334,7 @@ static PetscErrorCode HandOn(PC pc, PC solver)
   inner->profiling.wanted  = kc->profiling.wanted;
   inner->fmg.interpolation = kc->fmg.interpolation;
   inner->fmg.monitor       = kc->fmg.monitor;
-  PetscCall(CountKernel(pc, &finer->nullity));
+  PetscCall(PCKCycleCountKernel(pc, &finer->nullity));
   PetscCall(PCKCycleSmoothersAreDistinct(pc, &finer->distinct));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -175,10 +175,10 @@ typedef struct {
   PetscBool     fused;
   KCycleTraffic traffic; /* since set-up, where that is counted */
   KCycleTimer   timer;
-  KCycleProfile profile;    /* since set-up */
   PetscInt64    calls_kept; /* while cycles run that do not count */
   KCycleTraffic traffic_kept;
   KCycleStamp   stamp;
+  KCycleProfile profile; /* since it was asked for, on levels of this number; last, see FinishCycle() */
 } KCycleLevel;
 
 /* The matrices that the program gave, while the set-up works on a copy */
@@ -263,15 +263,14 @@ typedef struct {
 
 /* Time of each component on each level; see profile.c */
 typedef struct {
-  PetscBool     wanted;
-  PetscBool     shown;       /* when the PC is reset or destroyed, */
-  char         *file;        /* in this file, or NULL: on the screen; */
-  PetscBool     csv, append; /* as numbers between commas, behind what the file has */
-  PetscReal     seconds;     /* of all cycles, */
-  PetscInt64    cycles;      /* and their number */
-  PetscBool     on;          /* cycles that run count */
-  double        since;
-  KCycleProfile kept[64]; /* of the levels, while others run */
+  PetscBool  wanted;
+  PetscBool  shown;       /* when the PC is reset or destroyed, */
+  char      *file;        /* in this file, or NULL: on the screen; */
+  PetscBool  csv, append; /* as numbers between commas, behind what the file has */
+  PetscReal  seconds;     /* of all cycles, */
+  PetscInt64 cycles;      /* and their number */
+  PetscBool  on;          /* cycles that run count */
+  double     since;
 } KCycleProfiling;
 
 /* The split between device and host with which cycles are fastest */

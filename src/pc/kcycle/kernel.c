@@ -24,8 +24,8 @@ static PetscErrorCode FillWithoutPattern(Vec v, PetscInt which)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Twice is enough */
-static PetscErrorCode Orthonormalize(PetscInt n, const Vec basis[], Vec v)
+/* A vector of length 1, orthogonal to others of length 1. Twice is enough */
+PetscErrorCode KCycleVecOrthonormalize(PetscInt n, const Vec basis[], Vec v)
 {
   PetscScalar dot;
 
@@ -52,7 +52,7 @@ static PetscErrorCode Iterate(PC factors, PetscBool transposed, PetscInt n, Vec 
       PetscCall(VecCopy(v[i], work));
       if (transposed) PetscCall(PCApplyTranspose(factors, work, v[i]));
       else PetscCall(PCApply(factors, work, v[i]));
-      PetscCall(Orthonormalize(i, v, v[i]));
+      PetscCall(KCycleVecOrthonormalize(i, v, v[i]));
     }
   }
   PetscCall(VecDestroy(&work));
@@ -179,22 +179,33 @@ PetscErrorCode PCKCycleCoarseUseConstants(PC pc, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The number of vectors that span the null space that is attached to the finest operator of all; 1: none is */
+PetscErrorCode PCKCycleCountKernel(PC pc, PetscInt *nullity)
+{
+  PC_KCycle   *kc = KCycleOf(pc);
+  MatNullSpace nullspace;
+  PetscBool    constant;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetNullSpace(pc, &nullspace));
+  *nullity = kc->finer.exists ? kc->finer.nullity : 1;
+  if (kc->finer.exists || !nullspace) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatNullSpaceGetVecs(nullspace, &constant, nullity, NULL));
+  *nullity += constant;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* or what its factors show to be the kernel, of as many dimensions as that of the finest operator; none if the
    coarsest one is regular */
 PetscErrorCode PCKCycleCoarseFindKernel(PC pc, PC factors, Mat A)
 {
   PC_KCycle   *kc = KCycleOf(pc);
-  MatNullSpace nullspace, right, left;
-  PetscBool    constant = PETSC_TRUE;
-  PetscInt     n        = 0, M;
+  MatNullSpace right, left;
+  PetscInt     n, M;
   PetscReal    scale;
 
   PetscFunctionBegin;
-  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
-  if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
-  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, &n, NULL));
-  n += constant ? 1 : 0;
-  if (kc->finer.exists) n = kc->finer.nullity;
+  PetscCall(PCKCycleCountKernel(pc, &n));
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetSize(pc->pmat, &M, NULL));
   scale = kc->scale * PetscSqrtReal((PetscReal)M); /* a coarse row sums up those of many points, and their rounding */

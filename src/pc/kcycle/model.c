@@ -140,7 +140,7 @@ PetscErrorCode PCKCycleModelPause(PC pc, PetscBool rest)
     if (rest) level->traffic_kept = level->traffic;
     else level->traffic = level->traffic_kept;
   }
-  PetscCall(PCKCycleProfilePause(kc, rest));
+  PetscCall(PCKCycleProfileFollow(kc));
   if (kc->gathered.pc) PetscCall(PCKCycleModelPause(kc->gathered.pc, rest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -174,24 +174,30 @@ static PetscErrorCode KernelIsConstant(Mat A, MatNullSpace nullspace, Vec ones, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* rows: the largest row sum relative to the diagonal */
-static PetscErrorCode ChooseKernel(PC pc, PetscReal rows, MatNullSpace *nullspace_)
+/* The null space that is attached to the operator, or NULL */
+PetscErrorCode PCKCycleGetNullSpace(PC pc, MatNullSpace *nullspace)
 {
-  PC_KCycle   *kc        = KCycleOf(pc);
-  MatNullSpace nullspace = NULL;
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(pc->pmat, nullspace));
+  if (!*nullspace) PetscCall(MatGetNullSpace(pc->mat, nullspace));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* rows: the largest row sum relative to the diagonal */
+static PetscErrorCode ChooseKernel(PC pc, PetscReal rows, MatNullSpace *nullspace)
+{
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
-  if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
+  PetscCall(PCKCycleGetNullSpace(pc, nullspace));
   kc->kernel_constant = PETSC_FALSE;
-  if (nullspace) kc->kernel = KCYCLE_NULLSPACE;
+  if (*nullspace) kc->kernel = KCYCLE_NULLSPACE;
   else if (rows < KCYCLE_ROUNDING) {
     kc->kernel = KCYCLE_ZERO_ROW_SUMS;
     PetscCall(PetscInfo(pc, "All row sums of the operator are zero and no null space is attached: taken as singular "
                             "with constants in its kernel. Attach it with "
                             "MatSetNullSpace(), so that KSP makes right sides consistent\n"));
   } else kc->kernel = KCYCLE_REGULAR;
-  *nullspace_ = nullspace;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -40,18 +40,6 @@ PetscErrorCode PCKCycleProfileFollow(PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Set-up makes levels anew: what is known of them stays */
-PetscErrorCode PCKCycleProfilePause(PC_KCycle *kc, PetscBool rest)
-{
-  PetscFunctionBegin;
-  for (PetscInt l = 0; l < kc->nlevels && kc->profiling.wanted; l++) {
-    if (rest) kc->profiling.kept[l] = kc->level[l].profile;
-    else kc->level[l].profile = kc->profiling.kept[l];
-  }
-  PetscCall(PCKCycleProfileFollow(kc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The clock of all cycles. That of the solver that has the finest level counts */
 void PCKCycleProfileStart(PC_KCycle *kc)
 {

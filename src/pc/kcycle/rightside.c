@@ -123,11 +123,10 @@ PetscErrorCode PCKCycleFinish(PC_KCycle *kc, PetscBool transpose, Vec x)
 /* D times the vectors of a kernel of D A, orthonormal: what right sides have nothing of */
 static PetscErrorCode GetRange(PC_KCycle *kc, MatNullSpace kernel, Vec b, MatNullSpace *range)
 {
-  PetscBool   constant;
-  PetscInt    n, m;
-  const Vec  *v;
-  Vec        *w;
-  PetscScalar dot;
+  PetscBool  constant;
+  PetscInt   n, m;
+  const Vec *v;
+  Vec       *w;
 
   PetscFunctionBegin;
   *range = kernel;
@@ -140,16 +139,22 @@ static PetscErrorCode GetRange(PC_KCycle *kc, MatNullSpace kernel, Vec b, MatNul
   for (PetscInt i = 0; i < m; i++) {
     if (i < n) PetscCall(VecPointwiseMult(w[i], v[i], kc->prepared[0]));
     else PetscCall(VecCopy(kc->prepared[0], w[i]));
-    PetscCall(VecNormalize(w[i], NULL));
-    for (PetscInt j = 0; j < 2 * i; j++) { /* twice is enough */
-      PetscCall(VecDot(w[i], w[j % i], &dot));
-      PetscCall(VecAXPY(w[i], -dot, w[j % i]));
-    }
-    PetscCall(VecNormalize(w[i], NULL));
+    PetscCall(KCycleVecOrthonormalize(i, w, w[i]));
   }
   PetscCall(MatNullSpaceDestroy(range));
   PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)kernel), PETSC_FALSE, m, w, range));
   PetscCall(VecDestroyVecs(m, &w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From the closed parts */
+static PetscErrorCode UseClosed(PC_KCycle *kc, const KCycleClosed *closed)
+{
+  PetscFunctionBegin;
+  PetscCall(MatNullSpaceDestroy(&kc->nullspace));
+  PetscCall(MatNullSpaceDestroy(&kc->range));
+  PetscCall(KCycleClosedKernel(closed, NULL, &kc->nullspace));
+  PetscCall(KCycleClosedKernel(closed, kc->d, &kc->range));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,10 +170,7 @@ static PetscErrorCode GetKernel(PC pc, Vec b)
   PetscFunctionBegin;
   if (kc->nclosed) {
     PetscCall(PCKCycleClosedFind(pc, &closed));
-    if (closed.n) {
-      PetscCall(KCycleClosedKernel(&closed, NULL, &kc->nullspace));
-      PetscCall(KCycleClosedKernel(&closed, kc->d, &kc->range));
-    }
+    if (closed.n) PetscCall(UseClosed(kc, &closed));
     PetscCall(KCycleClosedDestroy(&closed));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -176,9 +178,8 @@ static PetscErrorCode GetKernel(PC pc, Vec b)
     PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)pc), PETSC_TRUE, 0, NULL, &kernel));
   else {
     PetscCall(MatStencilIsNearlySymmetric(kc->structure[0].A, &symmetric));
-    if (symmetric) PetscCall(MatGetNullSpace(pc->pmat, &kernel));
-    if (symmetric && !kernel) PetscCall(MatGetNullSpace(pc->mat, &kernel));
-    if (kernel) PetscCall(PetscObjectReference((PetscObject)kernel));
+    if (symmetric) PetscCall(PCKCycleGetNullSpace(pc, &kernel));
+    PetscCall(PetscObjectReference((PetscObject)kernel));
   }
   if (kernel) PetscCall(GetRange(kc, kernel, b, &kc->range));
   kc->nullspace = kernel;
@@ -200,12 +201,7 @@ PetscErrorCode PCKCycleFindClosed(PC pc)
   PetscCall(PCKCycleClosedFind(pc, &closed));
   kc->always  = (PetscBool)(closed.n > 1 || (closed.n && closed.others));
   kc->nclosed = closed.n;
-  if (kc->always) {
-    PetscCall(MatNullSpaceDestroy(&kc->nullspace));
-    PetscCall(MatNullSpaceDestroy(&kc->range));
-    PetscCall(KCycleClosedKernel(&closed, NULL, &kc->nullspace));
-    PetscCall(KCycleClosedKernel(&closed, kc->d, &kc->range));
-  }
+  if (kc->always) PetscCall(UseClosed(kc, &closed));
   PetscCall(KCycleClosedDestroy(&closed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -239,9 +239,9 @@ static PetscErrorCode FinishCycle(PC pc)
     PetscCall(PetscCalloc2(kc->nlevels, &kc->level, kc->nlevels, &kc->calls));
     PetscCall(PCKCycleProfileReset(kc));
   } else {
-    PetscCall(PCKCycleProfilePause(kc, PETSC_TRUE));
-    PetscCall(PetscArrayzero(kc->level, kc->nlevels));
-    PetscCall(PCKCycleProfilePause(kc, PETSC_FALSE));
+    for (PetscInt l = 0; l < kc->nlevels; l++)
+      PetscCall(PetscMemzero(&kc->level[l], offsetof(KCycleLevel, profile))); /* what is known of times stays */
+    PetscCall(PCKCycleProfileFollow(kc));
   }
   if (mg->stageApply) PetscCall(LogLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
