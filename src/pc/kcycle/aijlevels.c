@@ -5,26 +5,6 @@
 */
 #include "kcycleimpl.h"
 
-/* Levels, at most */
-#define KCYCLE_MOST 64
-
-PetscErrorCode PCKCycleGridsReset(PC_KCycle *kc)
-{
-  PetscFunctionBegin;
-  for (PetscInt l = 0; kc->grids && l < KCYCLE_MOST; l++) { /* an error may have left a level behind the last one */
-    KCycleGridLevel *level = &kc->grids[l];
-
-    PetscCall(KCycleMeshDestroy(&level->mesh));
-    PetscCall(MatDestroy(&level->A));
-    PetscCall(MatDestroy(&level->P));
-    PetscCall(PetscFree(level->single));
-  }
-  PetscCall(PetscFree(kc->grids));
-  kc->ngrids    = 0;
-  kc->use_grids = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The operator as a matrix that has products with interpolations: itself, or a copy in MATAIJ */
 static PetscErrorCode FindMatrix(PC pc, Mat *A)
 {
@@ -88,11 +68,10 @@ PetscErrorCode PCKCycleGridsChoose(PC pc)
 /* The directions of strong couplings that have points to leave out; none if the grid is small and no level was asked
    for */
 static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, const PetscReal coupling[], PetscBool asked,
-                                       PetscBool coarsened[])
+                                       PetscInt factor[])
 {
   const KCycleBox *box = &level->mesh.box;
   PC_KCycle       *kc  = KCycleOf(pc);
-  PetscInt         factor[3];
   PetscBool        automatic, small = PETSC_TRUE, couples[3];
   KCycleWas        was[3];
 
@@ -100,31 +79,32 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, cons
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
   for (int d = 0; d < 3; d++) {
     couples[d] = (PetscBool)(box->size[d] > 1);
-    was[d]     = KCycleWasThere((PetscBool)(level->P != NULL), level->coarsened[d]);
+    was[d]     = KCycleWasThere((PetscBool)(level->P != NULL), (PetscBool)(level->factor[d] > 1));
     if (box->size[d] > KCYCLE_COARSEST) small = PETSC_FALSE;
   }
   if (level != kc->grids && KCycleBoxGlobalRows(box) <= KCYCLE_COARSEST_ROWS) small = PETSC_TRUE;
   KCyclePolicyDirections(coupling, couples, NULL, automatic ? NULL : kc->semicoarsen, was, factor);
-  for (int d = 0; d < 3; d++) coarsened[d] = (PetscBool)(factor[d] == 2 && (!small || asked));
+  for (int d = 0; d < 3 && small && !asked; d++) factor[d] = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What level l must be coarsened like, and whether it is */
+/* How a level must be coarsened, and which unknowns are isolated; are these others than before? */
 static PetscErrorCode LookAtLevel(PC pc, KCycleGridLevel *level, PetscBool exists, PetscBool asked, PetscBool *changed)
 {
   const PetscInt n = KCycleBoxLocalRows(&level->mesh.box);
-  PetscBool      coarsened[3], *single;
+  PetscInt       factor[3];
+  PetscBool     *single;
   PetscReal      coupling[3];
   int            other = 0, any;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &single));
   PetscCall(KCycleMeshLook(&level->mesh, level->A, coupling, single));
-  PetscCall(ChooseDirections(pc, level, coupling, asked, coarsened));
+  PetscCall(ChooseDirections(pc, level, coupling, asked, factor));
   for (PetscInt i = 0; exists && i < n; i++) other = other || single[i] != level->single[i];
   for (int d = 0; d < 3; d++) {
-    other               = other || (exists && coarsened[d] != level->coarsened[d]);
-    level->coarsened[d] = coarsened[d];
+    other            = other || (exists && factor[d] != level->factor[d]);
+    level->factor[d] = factor[d];
   }
   PetscCall(PetscFree(level->single));
   level->single = single;
@@ -134,16 +114,22 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleGridLevel *level, PetscBool exist
 }
 
 /* The next grid, the interpolation from it, and its operator */
-static PetscErrorCode CoarsenLevel(KCycleGridLevel *level)
+static PetscErrorCode CoarsenLevel(PC pc, KCycleGridLevel *level, PetscBool asked, PetscBool exists, PetscBool *coarser,
+                                   PetscBool *changed)
 {
-  MatType  type;
-  PetscInt bs;
+  PetscBool coarsened[3];
+  MatType   type;
+  PetscInt  bs;
 
   PetscFunctionBegin;
+  PetscCall(LookAtLevel(pc, level, exists, asked, changed));
+  for (int d = 0; d < 3; d++) coarsened[d] = (PetscBool)(level->factor[d] > 1);
+  *coarser = (PetscBool)(coarsened[0] || coarsened[1] || coarsened[2]);
+  if (*changed || !*coarser) PetscFunctionReturn(PETSC_SUCCESS);
   if (!level->P) {
-    PetscCall(KCycleMeshCoarsen(&level->mesh, level->coarsened, &level[1].mesh));
+    PetscCall(KCycleMeshCoarsen(&level->mesh, coarsened, &level[1].mesh));
     PetscCall(MatGetType(level->A, &type));
-    PetscCall(KCycleMeshInterpolation(&level->mesh, &level[1].mesh, level->coarsened, level->single, type,
+    PetscCall(KCycleMeshInterpolation(&level->mesh, &level[1].mesh, coarsened, level->single, type,
                                       PetscObjectComm((PetscObject)level->A), &level->P));
     PetscCall(MatPtAP(level->A, level->P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &level[1].A));
     PetscCall(MatGetBlockSize(level[1].A, &bs));
@@ -152,18 +138,14 @@ static PetscErrorCode CoarsenLevel(KCycleGridLevel *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool IsCoarsened(const KCycleGridLevel *level)
-{
-  return (PetscBool)(level->coarsened[0] || level->coarsened[1] || level->coarsened[2]);
-}
-
 /* Unknowns one by one: the level below has the same points and the same operator */
-static PetscErrorCode RepeatLevel(KCycleGridLevel *level)
+static PetscErrorCode RepeatLevel(PC pc, KCycleGridLevel *level)
 {
   PetscInt m, n, M, N;
 
   PetscFunctionBegin;
   if (!level->P) {
+    PetscCall(KCycleMeshCreate(pc->dm, &level->mesh));
     PetscCall(MatGetSize(level->A, &M, &N));
     PetscCall(MatGetLocalSize(level->A, &m, &n));
     PetscCall(MatCreateConstantDiagonal(PetscObjectComm((PetscObject)level->A), m, n, M, N, 1, &level->P));
@@ -171,42 +153,6 @@ static PetscErrorCode RepeatLevel(KCycleGridLevel *level)
   PetscCall(PetscObjectReference((PetscObject)level->A));
   PetscCall(MatDestroy(&level[1].A));
   level[1].A = level->A;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Builds levels, or renews their values; where other grids suit these, all are built anew */
-static PetscErrorCode BuildLevels(PC pc, PetscInt most)
-{
-  const PetscBool asked   = (PetscBool)(most < KCYCLE_MOST);
-  PC_KCycle      *kc      = KCycleOf(pc);
-  PetscBool       changed = PETSC_FALSE;
-  PetscInt        before, l;
-
-  PetscFunctionBegin;
-  before = kc->ready && pc->flag != DIFFERENT_NONZERO_PATTERN ? kc->ngrids : 0;
-  if (!before) {
-    PetscCall(PCKCycleGridsReset(kc));
-    PetscCall(PetscCalloc1(KCYCLE_MOST, &kc->grids));
-    PetscCall(KCycleMeshCreate(pc->dm, &kc->grids[0].mesh));
-  }
-  PetscCall(FindMatrix(pc, &kc->grids[0].A));
-  if (kc->apart.use) PetscCall(RepeatLevel(&kc->grids[0]));
-  for (l = (PetscInt)kc->apart.use; l < most; l++) {
-    KCycleGridLevel *level = &kc->grids[l];
-
-    if (l == most - 1 || kc->apart.use) break;
-    PetscCall(LookAtLevel(pc, level, (PetscBool)(l < before), asked, &changed));
-    if (changed || !IsCoarsened(level)) break;
-    PetscCall(CoarsenLevel(level));
-  }
-  if (changed) {
-    PetscCall(PetscInfo(pc, "Other grids suit the new values: building levels anew\n"));
-    PetscCall(PCKCycleStructuredDrop(pc));
-    PetscCall(BuildLevels(pc, most));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  kc->ngrids    = l + 1;
-  kc->use_grids = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,7 +251,12 @@ PetscErrorCode PCKCycleGridsSetUp(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleLevelsWanted(pc, &wanted));
-  PetscCall(BuildLevels(pc, wanted));
+  PetscCall(FindMatrix(pc, &kc->grids[0].A));
+  if (kc->apart.use) {
+    PetscCall(RepeatLevel(pc, &kc->grids[0]));
+    kc->ngrids = 2;
+  } else PetscCall(PCKCycleBuildLevels(pc, wanted, CoarsenLevel));
+  kc->use_grids = PETSC_TRUE;
   PetscCall(PCKCycleUseLevels(pc, kc->ngrids, wanted));
   if (kc->apart.use && !kc->kappa_set) kc->kappa = 1;
   if (kc->apart.use) PetscCall(PCKCycleUnknownsInstall(pc, ((PC_MG *)pc->data)->levels[0]->smoothd));
@@ -327,8 +278,8 @@ PetscErrorCode PCKCycleGridsView(PC pc, PetscViewer viewer)
 
     if (level->P && !kc->apart.use)
       PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by linear interpolation",
-                              level->coarsened[0] ? "x" : "", level->coarsened[1] ? "y" : "",
-                              level->coarsened[2] ? "z" : ""));
+                              level->factor[0] > 1 ? "x" : "", level->factor[1] > 1 ? "y" : "",
+                              level->factor[2] > 1 ? "z" : ""));
     if (box->dof > 1)
       PetscCall(PetscSNPrintf(unknowns, sizeof(unknowns), ", %" PetscInt_FMT " unknowns at a point", box->dof));
     PetscCall(PetscViewerASCIIPrintf(

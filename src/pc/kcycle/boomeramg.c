@@ -95,7 +95,7 @@ static PetscErrorCode SetOperator(PC pc, PC inner)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(
-      MatConvert(kc->structure[0].A, MATAIJ, kc->fallback.A ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &kc->fallback.A));
+      MatConvert(kc->grids[0].A, MATAIJ, kc->fallback.A ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &kc->fallback.A));
   PetscCall(PCSetOperators(inner, kc->fallback.A, kc->fallback.A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -196,11 +196,11 @@ PetscErrorCode PCKCyclePinEmptyRows(PC pc)
   Mat        own;
 
   PetscFunctionBegin;
-  PetscCall(MatDuplicate(kc->structure[0].A, MAT_COPY_VALUES, &own));
+  PetscCall(MatDuplicate(kc->grids[0].A, MAT_COPY_VALUES, &own));
   PetscCall(Hold(own, NULL, kc->scale));
-  PetscCall(MatDestroy(&kc->structure[0].A));
-  kc->structure[0].A = own;
-  kc->source         = 0;
+  PetscCall(MatDestroy(&kc->grids[0].A));
+  kc->grids[0].A = own;
+  kc->source     = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,7 +228,7 @@ static PetscErrorCode SmallestUncoupled(Mat A, PetscReal *least)
 
 /* Of a coarser level, by the diagonals of the finer points that a coarse one stands for, which are 27 at most. Where
    stored boundary points are all that is not coupled, their diagonals are far above that */
-PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *kc, KCycleStructure *level)
+PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *kc, KCycleGridLevel *level)
 {
   const KCycleScan *scan;
   Vec               fine, coarse;

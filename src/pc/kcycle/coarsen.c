@@ -185,7 +185,7 @@ static PetscBool ProcessesKeepPoints(const KCycleBox *box, PetscInt d, PetscInt 
 }
 
 /* The boundaries of a coarser grid are the same, but that stored points may have been left out */
-static void CoarsenBoundaries(const KCycleBox *box, const KCycleStructure *level, KCycleBoundary boundary[][2])
+static void CoarsenBoundaries(const KCycleBox *box, const KCycleGridLevel *level, KCycleBoundary boundary[][2])
 {
   for (PetscInt d = 0; d < box->dim; d++) {
     const PetscBool kept[2] = {(PetscBool)(level->origin[d] == 0),
@@ -199,7 +199,7 @@ static void CoarsenBoundaries(const KCycleBox *box, const KCycleStructure *level
 
 /* No coarser grid is of use where processes keep a direction from being coarsened that should be: smoothers see
    nothing of errors along it */
-static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycleScan *scan, KCycleStructure *level)
+static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycleScan *scan, KCycleGridLevel *level)
 {
   PC_KCycle *kc = KCycleOf(pc);
   PetscReal  mean[3];
@@ -229,7 +229,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
   any grid? Between Neumann boundaries an even number of points are cells, taken in pairs, and an odd number begins and
   ends with points on the walls.
 */
-static PetscBool CoversDomain(const KCycleBox *box, const KCycleStructure *level, PetscInt d)
+static PetscBool CoversDomain(const KCycleBox *box, const KCycleGridLevel *level, PetscInt d)
 {
   const KCycleBoundary low = level->boundary[d][0], high = level->boundary[d][1];
   const PetscBool      odd = (PetscBool)(box->size[d] % 2 == 1),
@@ -242,7 +242,7 @@ static PetscBool CoversDomain(const KCycleBox *box, const KCycleStructure *level
 }
 
 /* Of a level that is to be coarsened; why is left alone if it can be */
-static PetscErrorCode CheckAssembled(const KCycleBox *box, const KCycleStructure *level, size_t len, char why[])
+static PetscErrorCode CheckAssembled(const KCycleBox *box, const KCycleGridLevel *level, size_t len, char why[])
 {
   PetscFunctionBegin;
   for (PetscInt d = 0; d < box->dim; d++) {
@@ -259,7 +259,7 @@ static PetscErrorCode CheckAssembled(const KCycleBox *box, const KCycleStructure
 }
 
 /* The grid of the points that are kept; each process keeps its own */
-static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructure *level, PetscBool assembled,
+static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleGridLevel *level, PetscBool assembled,
                                DM *coarse)
 {
   KCycleBox      kept;
@@ -298,7 +298,7 @@ static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
 
 /* What there is to know of a level before it is coarsened: boundaries, the points to keep, whether coefficients jump,
    or there is a wind */
-static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level)
+static PetscErrorCode LookAtLevel(PC pc, KCycleGridLevel *level)
 {
   PC_KCycle          *kc    = KCycleOf(pc);
   const KCycleBox    *box   = KCycleStencilOf(level->A)->box;
@@ -308,15 +308,14 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level)
 
   PetscFunctionBegin;
   /* whether there is convection is decided on the finest level; where there is none nobody asks for drift */
-  if ((level == kc->structure && !kc->finer.exists) || kc->convects)
-    PetscCall(MatStencilScanAsymmetry(level->A, &scan));
+  if ((level == kc->grids && !kc->finer.exists) || kc->convects) PetscCall(MatStencilScanAsymmetry(level->A, &scan));
   else PetscCall(MatStencilScan(level->A, &scan));
-  if (level == kc->structure)
+  if (level == kc->grids)
     kc->convects =
         kc->finer.exists ? kc->finer.convects : KCyclePolicyConvects(scan, KCycleWasThere(known, kc->convects));
-  if (level == kc->structure) PetscCall(FindBroken(pc, scan));
+  if (level == kc->grids) PetscCall(FindBroken(pc, scan));
   level->jumps = (PetscBool)(kc->convects || KCyclePolicyJumps(scan, KCycleWasThere(known, level->jumps)));
-  if (level == kc->structure) {
+  if (level == kc->grids) {
     if (kc->finer.exists) PetscCall(PetscArraycpy(&level->boundary[0][0], &kc->finer.boundary[0][0], 6));
     else {
       PetscCall(LookAtBoundaries(level->A, facts));
@@ -342,13 +341,13 @@ PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(LookAtLevel(pc, kc->structure));
-  PetscCall(CheckAssembled(KCycleStencilOf(kc->structure[0].A)->box, kc->structure, len, why));
+  PetscCall(LookAtLevel(pc, kc->grids));
+  PetscCall(CheckAssembled(KCycleStencilOf(kc->grids[0].A)->box, kc->grids, len, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Is a level that is to be coarsened agglomerated? The first one is given as it is */
-static PetscErrorCode ChooseGathers(PC pc, KCycleStructure *level)
+static PetscErrorCode ChooseGathers(PC pc, KCycleGridLevel *level)
 {
   PC_KCycle  *kc = KCycleOf(pc);
   PetscInt    rows;
@@ -362,12 +361,12 @@ static PetscErrorCode ChooseGathers(PC pc, KCycleStructure *level)
   PetscCall(MatGetSize(level->A, &rows, NULL));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   if (level->blocked) level->gathers = KCYCLE_GATHERS_EMPTY;
-  else if (level != kc->structure && rows / size < kc->proc_eq_limit) level->gathers = KCYCLE_GATHERS_FEW;
+  else if (level != kc->grids && rows / size < kc->proc_eq_limit) level->gathers = KCYCLE_GATHERS_FEW;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Is there to be a coarser level? On these processes, or on fewer of them */
-static PetscErrorCode WantsCoarser(PC pc, KCycleStructure *level, PetscBool asked, PetscBool *wants)
+static PetscErrorCode WantsCoarser(PC pc, KCycleGridLevel *level, PetscBool asked, PetscBool *wants)
 {
   PC_KCycle       *kc       = KCycleOf(pc);
   const KCycleBox *box      = KCycleStencilOf(level->A)->box;
@@ -384,7 +383,7 @@ static PetscErrorCode WantsCoarser(PC pc, KCycleStructure *level, PetscBool aske
 }
 
 /* The interpolation; and whether the coarser operator is a star with it */
-static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *level,
+static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleGridLevel *level,
                                           PCKCycleInterpolationType *chosen)
 {
   PCKCycleInterpolationType interpolation = kc->interpolation;
@@ -403,7 +402,7 @@ static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *
 }
 
 /* Weights of the interpolation and the coarser operator */
-static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PCKCycleInterpolationType interpolation)
+static PetscErrorCode FillLevel(PC pc, KCycleGridLevel *level, PCKCycleInterpolationType interpolation)
 {
   PC_KCycle       *kc  = KCycleOf(pc);
   const KCycleBox *box = KCycleStencilOf(level->A)->box;
@@ -429,11 +428,11 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PCKCycleInterpola
   changed is true, and nothing is done, where another grid would suit the values, or another shape of the coarser
   operator.
 */
-PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool asked, PetscBool exists,
+PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleGridLevel *level, PetscBool asked, PetscBool exists,
                                       PetscBool *coarser, PetscBool *changed)
 {
   PC_KCycle                *kc     = KCycleOf(pc);
-  KCycleStructure           before = *level;
+  KCycleGridLevel           before = *level;
   PCKCycleInterpolationType interpolation;
 
   PetscFunctionBegin;

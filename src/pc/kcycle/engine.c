@@ -48,7 +48,7 @@ static PetscErrorCode TakeSmoother(KSP ksp, Mat A, KCycleLevelParts *parts, int 
 static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *lv, size_t len, char why[])
 {
   KCycleLevelParts      *parts = &kc->parts[l];
-  const KCycleStructure *level = &kc->structure[kc->nstructured - 1 - l];
+  const KCycleGridLevel *level = KCycleGridOf(kc, l);
   PetscBool              is;
 
   PetscFunctionBegin;
@@ -94,7 +94,7 @@ static PetscErrorCode SetOrigin(const PC_KCycle *kc, PetscInt l, KSP smoother)
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(PCRelaxSetOrigin(pc, kc->use_structure ? kc->structure[kc->nstructured - 1 - l].origin : none));
+  PetscCall(PCRelaxSetOrigin(pc, kc->use_structure ? KCycleGridOf(kc, l)->origin : none));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,12 +178,12 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
   PetscCall(PCKCycleFMGSetUp(pc));
   PetscCall(PCKCycleProfileFollow(kc));
   if (kc->handed[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatStencilScan(kc->structure[0].A, &facts));
+  PetscCall(MatStencilScan(kc->grids[0].A, &facts));
   PetscCall(PCKCycleChoosePrecision(pc, facts, &single));
   kc->engine = single ? &KCycleEngine_Single : &KCycleEngine_Double;
   if (!kc->engine->borrows && kc->finer.exists)
     PetscCall(VecDuplicate(mg->levels[kc->nlevels - 1]->r, &kc->correction));
-  PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &kc->attached));
+  PetscCall(PetscObjectStateGet((PetscObject)kc->grids[0].A, &kc->attached));
   if (!kc->waits) PetscCall(PCKCycleGhostsSetUp(pc));
   PetscCall(PCKCyclePlaceCreateLevels(pc, facts->scale));
   PetscCall(PCKCycleInverseSetUp(pc));

@@ -30,7 +30,7 @@ PetscErrorCode PCKCycleFallbackReset(PC_KCycle *kc)
 static PetscErrorCode HasClusters(const PC_KCycle *kc, PetscBool *has)
 {
   const KCycleSmoother *smoother = kc->parts[kc->nlevels - 1].smoother[0];
-  const Mat             A        = kc->structure[0].A;
+  const Mat             A        = kc->grids[0].A;
   PetscInt64            points   = 0;
   PetscInt              rows;
 
@@ -48,7 +48,7 @@ static PetscErrorCode HasClusters(const PC_KCycle *kc, PetscBool *has)
    convection cycles are faster in all cases of the battery */
 static PetscErrorCode FactsAsk(const PC_KCycle *kc, PetscBool *ask)
 {
-  const KCycleStructure *level = &kc->structure[0];
+  const KCycleGridLevel *level = &kc->grids[0];
   const KCycleScan      *facts;
 
   PetscFunctionBegin;
@@ -122,7 +122,7 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
   PetscCall(ChosenByHand(pc, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleMatOnDevice(pc->pmat, &device));
-  PetscCall(MatStencilIsNearlySymmetric(kc->structure[0].A, &symmetric));
+  PetscCall(MatStencilIsNearlySymmetric(kc->grids[0].A, &symmetric));
   PetscCall(KCycleFallbackExists(pc, &there));
   *why = device || kc->device || kc->at == KCYCLE_MEMORY_DEVICE ? "the solver is on a device"
          : !symmetric                                           ? "the operator is not symmetric"
@@ -156,7 +156,7 @@ static PetscErrorCode Iterate(PC pc, MatNullSpace kernel, Vec e, PetscInt *cycle
 
   PetscFunctionBegin;
   visit.kappa = kc->kappa;
-  A           = kc->found.ghostrows ? pc->pmat : kc->plain ? kc->plain : kc->structure[0].A;
+  A           = kc->found.ghostrows ? pc->pmat : kc->plain ? kc->plain : kc->grids[0].A;
   PetscCall(VecDuplicate(e, &r));
   PetscCall(VecDuplicate(e, &z));
   for (*cycles = 0;; (*cycles)++) {

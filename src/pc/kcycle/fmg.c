@@ -23,17 +23,17 @@ static PetscErrorCode NotCubic(const PC_KCycle *kc, size_t len, char why[])
   why[0] = 0;
   if (!kc->use_structure) PetscCall(PetscSNPrintf(why, len, "levels are not structured: %s", kc->general));
   else if (kc->engine && kc->at == KCYCLE_MEMORY_DEVICE) PetscCall(PetscSNPrintf(why, len, "levels are on a device"));
-  for (PetscInt i = 0; i < kc->nstructured - 1 && !why[0]; i++) {
-    const KCycleStructure *level = &kc->structure[i];
+  for (PetscInt i = 0; i < kc->ngrids - 1 && !why[0]; i++) {
+    const KCycleGridLevel *level = &kc->grids[i];
     const KCycleBox       *fine  = KCycleStencilOf(level->A)->box;
 
     if (MatStencilTransferFilled(level->P))
       PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT " has inactive points",
-                              kc->nstructured - 1 - i + kc->gathered.below));
+                              kc->ngrids - 1 - i + kc->gathered.below));
     for (int d = 0; d < 3; d++) {
       if (fine->periodic[d] && level->factor[d] == 2 && fine->size[d] % 2)
         PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT " has an odd number of points in a periodic direction",
-                                kc->nstructured - 1 - i + kc->gathered.below));
+                                kc->ngrids - 1 - i + kc->gathered.below));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -45,7 +45,7 @@ static PetscErrorCode NotCubic(const PC_KCycle *kc, size_t len, char why[])
   other row sums, and full multigrid would solve another problem there, however fine the level is: the diagonal makes up
   for that. Rows that are isolated and stand for nothing are left as they are.
 */
-PetscErrorCode KCycleStructureBalanceRows(const KCycleStructure *level)
+PetscErrorCode KCycleStructureBalanceRows(const KCycleGridLevel *level)
 {
   const Mat          Ac = level[1].A;
   Vec                ones, sums, coarse, own, diagonal;
@@ -128,11 +128,11 @@ PetscErrorCode PCKCycleFMGSetUp(PC pc)
   PetscCheck(!why[0], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_fmg_interpolation cubic is for structured levels on the host, and here %s: use linear", why);
   for (PetscInt l = 1; l < kc->nlevels; l++) {
-    const Mat P = kc->structure[kc->nstructured - 1 - l].P;
+    const Mat P = KCycleGridOf(kc, l)->P;
 
     for (int d = 0; d < 3; d++) {
       for (int side = 0; side < 2; side++)
-        stored[d][side] = (PetscBool)(kc->structure[kc->nstructured - l].boundary[d][side] == KCYCLE_BOUNDARY_STORED);
+        stored[d][side] = (PetscBool)(KCycleGridOf(kc, l - 1)->boundary[d][side] == KCYCLE_BOUNDARY_STORED);
     }
     PetscCall(KCycleStarterCreate(PetscObjectComm((PetscObject)P), KCycleTransferOf(P), (const PetscBool(*)[2])stored,
                                   &kc->fmg.starter[l]));
@@ -155,7 +155,7 @@ PetscErrorCode PCKCycleFMGCheck(PC pc, const KCycleVisit *visit)
 /* x of level l from that of the next coarser one */
 PetscErrorCode PCKCycleFMGStart(const PC_KCycle *kc, PetscInt l, Vec coarse, Vec x)
 {
-  const KCycleBox   *fine = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box;
+  const KCycleBox   *fine = KCycleStencilOf(KCycleGridOf(kc, l)->A)->box;
   const PetscScalar *from;
   PetscScalar       *to;
 
@@ -300,7 +300,7 @@ PetscErrorCode PCKCycleSetFMGRhs(PC pc, PetscInt l, Vec b)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, l, 2);
   if (b) PetscValidHeaderSpecific(b, VEC_CLASSID, 3);
-  PetscCheck(l >= 0 && l < 64, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(l >= 0 && l < KCYCLE_MAX_LEVELS, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "There is no level with the number %" PetscInt_FMT, l);
   kc = KCycleOf(pc);
   if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
@@ -342,7 +342,7 @@ PetscErrorCode PCKCycleGetFMGRhs(PC pc, PetscInt l, Vec *b)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(b, 3);
-  PetscCheck(l >= 0 && l < 64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(l >= 0 && l < KCYCLE_MAX_LEVELS, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "There is no level with the number %" PetscInt_FMT, l);
   PetscCall(PCKCycleGetContext(pc, &kc));
   *b = kc->fmg.rhs[l];

@@ -12,7 +12,7 @@ PetscErrorCode PCKCycleFMGWatch(PC pc, KCycleRun *run)
 
   PetscFunctionBegin;
   if (!kc->fmg.monitor || kc->timing.paused) PetscFunctionReturn(PETSC_SUCCESS);
-  n = KCycleStencilOf(kc->structure[0].A)->box->npoints;
+  n = KCycleStencilOf(kc->grids[0].A)->box->npoints;
   if (!kc->fmg.watched) PetscCall(PetscMalloc3(n, &kc->fmg.watched, n, &kc->fmg.kept[0], n, &kc->fmg.kept[1]));
   if (run) run->watched = kc->fmg.watched;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -43,7 +43,7 @@ static PetscErrorCode CoarserDifference(PC pc, PetscInt l, const PetscScalar *x,
   PC_KCycle            *kc = KCycleOf(pc);
   const KCycleBox      *coarse;
   PetscInt             *place;
-  const KCycleTransfer *tr = KCycleTransferOf(kc->structure[kc->nstructured - 1 - l].P);
+  const KCycleTransfer *tr = KCycleTransferOf(KCycleGridOf(kc, l)->P);
 
   PetscFunctionBegin;
   coarse = tr->coarse;
@@ -65,7 +65,7 @@ static PetscErrorCode Judge(PC pc, PetscInt l, const PetscScalar *x)
 {
   PC_KCycle       *kc = KCycleOf(pc);
   PetscReal        algebraic, discretisation;
-  const KCycleBox *box = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box;
+  const KCycleBox *box = KCycleStencilOf(KCycleGridOf(kc, l)->A)->box;
 
   PetscFunctionBegin;
   if (!l && kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS); /* is shown there */
@@ -89,7 +89,7 @@ static PetscErrorCode Judge(PC pc, PetscInt l, const PetscScalar *x)
 PetscErrorCode PCKCycleFMGSee(PC pc, PetscInt l, int stage, PetscScalar *x)
 {
   PC_KCycle *kc = KCycleOf(pc);
-  PetscInt   n  = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box->npoints;
+  PetscInt   n  = KCycleStencilOf(KCycleGridOf(kc, l)->A)->box->npoints;
 
   PetscFunctionBegin;
   if (stage == 0) PetscCall(PetscArraycpy(kc->fmg.kept[1], x, n));

@@ -69,8 +69,8 @@ static PetscInt SweepsOf(const PC_KCycle *kc, PetscInt l, int which, PetscInt nu
                             nu};
 
   for (PetscInt i = 0; i < l; i++)
-    facts.fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
-  facts.lines = (PetscBool)(kc->structure[l].lines[0] != 0);
+    facts.fewer *= kc->grids[i].factor[0] * kc->grids[i].factor[1] * kc->grids[i].factor[2];
+  facts.lines = (PetscBool)(kc->grids[l].lines[0] != 0);
   return nu ? KCyclePolicySweeps(&facts) : now;
 }
 
@@ -176,7 +176,7 @@ static int AnalysedSweeps(const PC_KCycle *kc, const KCycleFourier *f, int l, in
 
   for (int o = 0; o < 27; o++) facts.ncoeffs += f->level[l].a[o] != 0;
   for (int i = 0; i < l; i++) facts.fewer *= f->level[i].factor[0] * f->level[i].factor[1] * f->level[i].factor[2];
-  facts.lines = (PetscBool)(kc->structure[0].lines[0] && f->level[l].kind == KCYCLE_FOURIER_LINES);
+  facts.lines = (PetscBool)(kc->grids[0].lines[0] && f->level[l].kind == KCYCLE_FOURIER_LINES);
   return nu ? (int)KCyclePolicySweeps(&facts) : f->level[l].nu[which];
 }
 

@@ -192,7 +192,7 @@ static PetscErrorCode TakeLevel(PC pc, const PC_KCycle *kc, PetscInt l, PetscBoo
   PetscBool               there, constant;
 
   PetscFunctionBegin;
-  for (int d = 0; d < 3; d++) level->factor[d] = coarsest ? 1 : (int)kc->structure[l].factor[d];
+  for (int d = 0; d < 3; d++) level->factor[d] = coarsest ? 1 : (int)kc->grids[l].factor[d];
   PetscCall(TakeMiddle(comm, parts->st, level->a, &there));
   if (there && !l) {
     PetscCall(IsConstant(comm, parts->st, level->a, &constant));

@@ -3,6 +3,11 @@
 */
 #pragma once
 
+/* Makes the next level from one, if that is coarsened further, or renews its values; asked: coarse grids may be small.
+   Levels that exist keep their grids: changed is true, and nothing is done, where others would suit the values */
+typedef PetscErrorCode KCycleCoarsen(PC, KCycleGridLevel *, PetscBool asked, PetscBool exists, PetscBool *coarser,
+                                     PetscBool *changed);
+
 /* kcycle.c */
 PETSC_INTERN PC_KCycle     *KCycleOf(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGetContext(PC, PC_KCycle **);
@@ -87,7 +92,7 @@ PETSC_INTERN PetscErrorCode KCycleClosedFind(Mat, PetscReal, KCycleClosed *);
 PETSC_INTERN PetscErrorCode KCycleClosedDestroy(KCycleClosed *);
 PETSC_INTERN PetscErrorCode KCycleClosedKernel(const KCycleClosed *, const PetscScalar[], MatNullSpace *);
 PETSC_INTERN PetscErrorCode PCKCyclePinEmptyRows(PC);
-PETSC_INTERN PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *, KCycleStructure *);
+PETSC_INTERN PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *, KCycleGridLevel *);
 
 /* rightside.c */
 PETSC_INTERN PetscErrorCode PCKCycleFindClosed(PC);
@@ -101,6 +106,8 @@ PETSC_INTERN PetscErrorCode PCKCycleCheckRightSide(PC, KSP, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleExplainRightSide(PC, KSP);
 
 /* structured.c */
+PETSC_INTERN PetscErrorCode PCKCycleGridsReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleBuildLevels(PC, PetscInt most, KCycleCoarsen *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
@@ -108,13 +115,13 @@ PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
 PETSC_INTERN PetscErrorCode PCKCycleMakeOperators(PC);
 
 /* coarsen.c */
-PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool, PetscBool *,
+PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleGridLevel *, PetscBool, PetscBool, PetscBool *,
                                                    PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleStructureCheckAssembled(PC, size_t, char[]);
 
 /* assemble.c */
-PETSC_INTERN PetscErrorCode KCycleAssembleOnDM(const KCycleStructure *);
-PETSC_INTERN PetscErrorCode KCycleAssemble(PC, KCycleStructure *);
+PETSC_INTERN PetscErrorCode KCycleAssembleOnDM(const KCycleGridLevel *);
+PETSC_INTERN PetscErrorCode KCycleAssemble(PC, KCycleGridLevel *);
 
 /* levelsmoothers.c */
 PETSC_INTERN PetscErrorCode PCKCycleNumberSolver(PC, KSP, PetscInt number, PetscBool theirs);
@@ -137,7 +144,6 @@ PETSC_INTERN PetscErrorCode PCKCycleGatheredIterate(PC, const KCycleStop *, Pets
 /* aijlevels.c */
 PETSC_INTERN PetscErrorCode PCKCycleGridsChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGridsSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleGridsReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleGridsView(PC, PetscViewer);
 
 /* unknowns.c */
@@ -187,7 +193,7 @@ PETSC_INTERN PetscErrorCode PCKCycleFMGSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleFMGReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGCheck(PC, const KCycleVisit *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGStart(const PC_KCycle *, PetscInt, Vec coarse, Vec x);
-PETSC_INTERN PetscErrorCode KCycleStructureBalanceRows(const KCycleStructure *);
+PETSC_INTERN PetscErrorCode KCycleStructureBalanceRows(const KCycleGridLevel *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGCopyRhs(const PC_KCycle *, PetscInt, Vec, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *, PetscBool);
 

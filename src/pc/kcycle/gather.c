@@ -71,7 +71,7 @@ PetscErrorCode PCKCycleMayGather(PC pc, PetscBool *may)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCall(CoarseIsChosen(pc, &chosen));
-  *may = (PetscBool)(size > 1 && !chosen && !kc->nlevels_fixed && KCycleStencilOf(kc->structure[0].A)->box->dim > 1);
+  *may = (PetscBool)(size > 1 && !chosen && !kc->nlevels_fixed && KCycleStencilOf(kc->grids[0].A)->box->dim > 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,7 +120,7 @@ PetscErrorCode PCKCycleGather(PC pc)
   PetscInt          rows, dim, factor;
   PetscMPIInt       size;
   PetscBool         given, standard;
-  KCycleStructure  *level = &kc->structure[kc->nstructured - 1];
+  KCycleGridLevel  *level = KCycleGridOf(kc, 0);
 
   PetscFunctionBegin;
   dim = KCycleStencilOf(level->A)->box->dim;
@@ -190,7 +190,7 @@ static PetscErrorCode CreateVectors(PC_KCycle *kc, PC gather, KSP inner, IS rows
    alone: an AO would have those of all processes on each */
 static PetscErrorCode PrepareScatter(PC_KCycle *kc, KSP inner, PC gather)
 {
-  const KCycleStructure *level = &kc->structure[kc->nstructured - 1];
+  const KCycleGridLevel *level = KCycleGridOf(kc, 0);
   const KCycleBox       *box   = KCycleStencilOf(level->A)->box;
   DM                     part;
   Vec                    all;
@@ -308,17 +308,17 @@ static PetscErrorCode HandOn(PC pc, PC solver)
   PC_KCycle             *kc = KCycleOf(pc), *inner = KCycleOf(solver);
   KCycleFiner           *finer;
   PetscInt               asked;
-  const KCycleStructure *level = &kc->structure[kc->nstructured - 1];
+  const KCycleGridLevel *level = KCycleGridOf(kc, 0);
 
   PetscFunctionBegin;
   finer = &inner->finer;
   PetscCall(PetscArraycpy(&finer->boundary[0][0], &level->boundary[0][0], 6));
   PetscCall(PCKCycleLevelsWanted(pc, &asked));
-  if (asked == (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure)) asked = 0;
+  if (asked == KCYCLE_MAX_LEVELS) asked = 0;
   finer->exists            = PETSC_TRUE;
-  finer->ratio             = KCycleCoarseningRatio(kc, kc->nstructured - 1);
-  finer->nlevels           = kc->nstructured - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
-  finer->wanted            = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->nstructured + 1, 0);
+  finer->ratio             = KCycleCoarseningRatio(kc, kc->ngrids - 1);
+  finer->nlevels           = kc->ngrids - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
+  finer->wanted            = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->ngrids + 1, 0);
   finer->walls             = kc->walls;
   finer->holes             = kc->holes;
   finer->convects          = kc->convects;

@@ -196,7 +196,7 @@ static PetscErrorCode Multiply(Mat A, PetscErrorCode (*multiply)(Mat, Vec, Vec),
   PetscCall(MatShellGetContext(A, &pc));
   kc = KCycleOf(pc);
   PetscCall(PCKCycleGhostRowsGetVectors(kc, x, y, PETSC_TRUE, &padded));
-  ierr = (*multiply)(kc->plain ? kc->plain : kc->structure[0].A, kc->host[0], kc->host[1]);
+  ierr = (*multiply)(kc->plain ? kc->plain : kc->grids[0].A, kc->host[0], kc->host[1]);
   PetscCall(PCKCycleGhostRowsRestoreVectors(kc, padded, y));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);

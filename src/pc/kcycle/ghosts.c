@@ -74,8 +74,7 @@ PetscErrorCode PCKCycleGhostsSetUp(PC pc)
     const PetscInt    depth = DepthOf(kc, parts);
 
     if (!depth) continue;
-    PetscCall(KCycleGhostsCreate(kc->structure[kc->nstructured - 1 - l].A, kc->structure[kc->nstructured - 1 - l].P,
-                                 depth, &ghosts));
+    PetscCall(KCycleGhostsCreate(KCycleGridOf(kc, l)->A, KCycleGridOf(kc, l)->P, depth, &ghosts));
     parts->ghosts = ghosts;
     if (!ghosts) continue;
     for (int d = 0; d < 3; d++)

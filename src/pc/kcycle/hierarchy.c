@@ -329,7 +329,7 @@ PetscErrorCode PCKCycleLevelsWanted(PC pc, PetscInt *wanted)
   PetscFunctionBegin;
   PetscCall(PCKCycleLevelsAsked(pc, wanted));
   if (!*wanted && KCycleLevelsAreTheirs(kc)) *wanted = ((PC_MG *)pc->data)->nlevels;
-  if (!*wanted) *wanted = kc->nlevels_asked ? kc->nlevels_asked : (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure);
+  if (!*wanted) *wanted = kc->nlevels_asked ? kc->nlevels_asked : KCYCLE_MAX_LEVELS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -343,7 +343,7 @@ PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  kc->nlevels_asked = wanted < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure) && wanted > nlevels ? wanted : 0;
+  kc->nlevels_asked = wanted < KCYCLE_MAX_LEVELS && wanted > nlevels ? wanted : 0;
   if (kc->nlevels_asked)
     PetscCall(PetscInfo(pc, "%" PetscInt_FMT " levels are wanted, the grid has %" PetscInt_FMT "\n", wanted, nlevels));
   if (nlevels == mg->nlevels) PetscFunctionReturn(PETSC_SUCCESS);

@@ -14,7 +14,7 @@ void PCKCycleChooseKappa(PC_KCycle *kc, const char planes[])
 {
   if (!kc->kappa_set && kc->finer.exists) kc->kappa = kc->finer.kappa;
   else if (!kc->kappa_set)
-    kc->kappa = KCyclePolicyKappa(kc->convects, (PetscBool)(planes[0] != 0), kc->structure[0].factor);
+    kc->kappa = KCyclePolicyKappa(kc->convects, (PetscBool)(planes[0] != 0), kc->grids[0].factor);
   kc->revisits = RevisitsCoarser(kc);
 }
 

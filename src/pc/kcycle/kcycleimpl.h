@@ -41,13 +41,19 @@ typedef enum {
   KCYCLE_GATHERS_LARGE  /* no more levels are wanted, and it is too large for a direct solver on each */
 } KCycleAgglomerates;
 
-/* One structured level; the finest comes first */
+/* Levels, at most */
+#define KCYCLE_MAX_LEVELS 64
+
+/* One level on a grid; the finest comes first */
 typedef struct {
-  DM             dm;
-  Mat            A;         /* operator */
+  Mat            A;         /* operator: a stencil, or of a type that has products with P */
   Mat            P;         /* interpolation from the next level; NULL on the coarsest */
   PetscInt       factor[3]; /* coarsening of each direction */
-  PetscInt       sweeps[2]; /* that were chosen for its smoothers */
+  /* of ordinary matrices */
+  KCycleMesh     mesh;
+  PetscBool     *single; /* isolated unknowns of this process */
+  /* of stencils */
+  DM             dm;
   /* directions of the lines that these relax, and across which they relax planes, where their type was chosen here */
   char           lines[4], planes[4];
   PetscBool      tried;          /* whether lines do */
@@ -57,15 +63,6 @@ typedef struct {
   PetscBool      star;           /* the next level's operator is collapsed to a star */
   PetscBool      blocked; /* a direction would be coarsened further if processes did not have to keep a point each */
   KCycleAgglomerates gathers;
-} KCycleStructure;
-
-/* One level of ordinary matrices on a grid; the finest comes first */
-typedef struct {
-  KCycleMesh mesh;
-  Mat        A;            /* operator, of a type that has products with P */
-  Mat        P;            /* interpolation from the next level; NULL on the coarsest */
-  PetscBool  coarsened[3]; /* directions */
-  PetscBool *single;       /* isolated unknowns of this process */
 } KCycleGridLevel;
 
 /* What the levels of another solver found, whose coarsest problem this one was given after it had been gathered: its
@@ -254,11 +251,12 @@ typedef struct {
 /* Full multigrid; see fmg.c */
 typedef struct {
   PCKCycleFMGInterpolationType interpolation; /* of solutions */
-  KCycleStarter *starter[64]; /* of each level, coarsest first; or NULL: as corrections are interpolated */
-  PetscBool      monitor;     /* errors of levels are shown */
-  Vec            rhs[64];     /* right sides that were given, coarsest first; or NULL: restricted */
-  PetscScalar   *watched;     /* room for x of any level, while it is watched */
-  PetscScalar   *kept[2];     /* x of the level before, and of this one */
+  /* of each level, coarsest first; or NULL: as corrections are interpolated */
+  KCycleStarter               *starter[KCYCLE_MAX_LEVELS];
+  PetscBool                    monitor; /* errors of levels are shown */
+  Vec          rhs[KCYCLE_MAX_LEVELS];  /* right sides that were given, coarsest first; or NULL: restricted */
+  PetscScalar *watched;                 /* room for x of any level, while it is watched */
+  PetscScalar *kept[2];                 /* x of the level before, and of this one */
 } KCycleFMG;
 
 /* Time of each component on each level; see profile.c */
@@ -362,13 +360,11 @@ typedef struct {
   PetscBool             use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
   char                  nogrids[256];    /* why they are not, where that was asked */
   char                  instead[512];    /* why levels are not those that were asked for, or that a grid would have */
-  PetscInt              ngrids;
-  KCycleGridLevel      *grids;
-  char                  type[64];  /* of the operators of levels that are not structured, at the last set-up */
-  PetscBool             gamg;      /* the type inherits from PCGAMG */
-  PetscBool             assembled; /* the program assembles the coarse operators of structured levels */
-  PetscInt              nchoices;  /* length of choice */
-  KCycleChoice (*choice)[2];       /* of the solvers of levels, down and up, coarsest first */
+  char                  type[64];        /* of the operators of levels that are not structured, at the last set-up */
+  PetscBool             gamg;            /* the type inherits from PCGAMG */
+  PetscBool             assembled;       /* the program assembles the coarse operators of structured levels */
+  PetscInt              nchoices;        /* length of choice */
+  KCycleChoice (*choice)[2];             /* of the solvers of levels, down and up, coarsest first */
   /* the program's coarsest solver, while levels are made anew and with those of PCGAMG, which has had another one */
   KSP                 coarse, coarse_gamg;
   KCycleChoice        coarse_choice;
@@ -376,8 +372,8 @@ typedef struct {
   PetscInt            nlevels_before;  /* and the number of levels that was asked for; 0: none */
   PetscBool           choosing;        /* PCMGSetLevels() is called by this type */
   PCMGGalerkinType    galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */
-  PetscInt            nstructured;
-  KCycleStructure     structure[64]; /* finest first */
+  PetscInt            ngrids;          /* levels that are made here: structured ones, or ordinary matrices on grids */
+  KCycleGridLevel     grids[KCYCLE_MAX_LEVELS]; /* finest first */
   /* see rightside.c; D on the points of this process, where levels are those of D A, or NULL */
   PetscScalar        *d;
   Mat                 plain; /* and A as a stencil */
@@ -450,6 +446,9 @@ static inline PetscBool PCKCycleCounts(const PC_KCycle *kc)
 {
   return (PetscBool)(kc->count || kc->profiling.wanted);
 }
+
+/* The grid of level l */
+#define KCycleGridOf(kc, l) (&(kc)->grids[(kc)->ngrids - 1 - (l)])
 
 #include "functions.h"
 

@@ -122,7 +122,7 @@ static PetscErrorCode Attach(PC_KCycle *kc, Mat A, MatNullSpace right, MatNullSp
   singular only the rounding of a sum, as a small reaction holds a part. On coarser grids that has grown with the
   squares of cells
 */
-static PetscReal Rounding(const PC_KCycle *kc, const KCycleStructure *level)
+static PetscReal Rounding(const PC_KCycle *kc, const KCycleGridLevel *level)
 {
   const PetscReal sum = 2 * KCycleStencilOf(level->A)->shape.ncoeffs * PETSC_MACHINE_EPSILON;
 
@@ -135,7 +135,7 @@ PetscErrorCode PCKCycleClosedFind(PC pc, KCycleClosed *closed)
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(KCycleClosedFind(kc->structure[0].A, Rounding(kc, &kc->structure[0]), closed));
+  PetscCall(KCycleClosedFind(kc->grids[0].A, Rounding(kc, &kc->grids[0]), closed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,7 +143,7 @@ PetscErrorCode PCKCycleClosedFind(PC pc, KCycleClosed *closed)
 PetscErrorCode PCKCycleCoarseUseParts(PC pc, Mat A, PetscBool *used)
 {
   PC_KCycle       *kc = KCycleOf(pc);
-  KCycleStructure *level;
+  KCycleGridLevel *level;
   MatNullSpace     kernel;
   PetscReal        rounding;
   KCycleClosed     closed;
@@ -151,9 +151,8 @@ PetscErrorCode PCKCycleCoarseUseParts(PC pc, Mat A, PetscBool *used)
   PetscFunctionBegin;
   *used = PETSC_FALSE;
   if (!kc->use_structure || !kc->holes || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
-  level = &kc->structure[kc->nstructured - 1];
-  rounding =
-      Rounding(kc, level) * PetscPowReal((PetscReal)KCycleCoarseningRatio(kc, kc->nstructured - 1), 2 / (PetscReal)3);
+  level    = KCycleGridOf(kc, 0);
+  rounding = Rounding(kc, level) * PetscPowReal((PetscReal)KCycleCoarseningRatio(kc, kc->ngrids - 1), 2 / (PetscReal)3);
   PetscCall(KCycleClosedFind(level->A, PetscMin(rounding, 1e-9), &closed));
   kc->nclosed = closed.n;
   *used       = (PetscBool)(closed.n > 0);

@@ -239,7 +239,7 @@ static PetscErrorCode CheckStencil(PC pc)
   PC_KCycle        *kc = KCycleOf(pc);
   MatNullSpace      nullspace;
   const KCycleScan *scan;
-  Mat               A = kc->structure[0].A;
+  Mat               A = kc->grids[0].A;
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(A, &scan));
@@ -250,7 +250,7 @@ static PetscErrorCode CheckStencil(PC pc)
   else if (scan->zero < PETSC_INT_MAX) PetscCall(FailUnlessSmoothersStand(pc, scan->zero));
   if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleBalance(pc));
-  A = kc->structure[0].A;
+  A = kc->grids[0].A;
   PetscCall(MatStencilScan(A, &scan));
   kc->scale = scan->scale;
   PetscCall(ChooseKernel(pc, scan->sums, &nullspace));

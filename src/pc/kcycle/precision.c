@@ -14,8 +14,8 @@ PetscErrorCode KCycleOperatorsAreSymmetric(PC_KCycle *kc, PetscBool *symmetric)
   PetscFunctionBegin;
   if (!kc->symmetric_known) {
     kc->symmetric = PETSC_TRUE;
-    for (PetscInt i = 0; i < kc->nstructured - 1 && kc->symmetric; i++)
-      PetscCall(MatStencilIsNearlySymmetric(kc->structure[i].A, &kc->symmetric));
+    for (PetscInt i = 0; i < kc->ngrids - 1 && kc->symmetric; i++)
+      PetscCall(MatStencilIsNearlySymmetric(kc->grids[i].A, &kc->symmetric));
     kc->symmetric_known = PETSC_TRUE;
   }
   *symmetric = kc->symmetric;
@@ -51,7 +51,7 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
   PetscFunctionBegin;
   PetscCall(VecDuplicate(lv->b, &b));
   PetscCall(VecDuplicate(lv->b, &to));
-  PetscCall(MatGetDiagonal(kc->structure[kc->nstructured - 1].A, b));
+  PetscCall(MatGetDiagonal(KCycleGridOf(kc, 0)->A, b));
   PetscCall(VecNorm(b, NORM_1, &sum));
   PetscCall(VecGetArray(b, &a));
   if (kc->kernel != KCYCLE_REGULAR) TimesHalves(kc->parts[0].st->box, a);

@@ -70,7 +70,7 @@ static PetscErrorCode Analyse(PC pc, KCycleFourier *f)
   PetscInt   most;
 
   PetscFunctionBegin;
-  most = kc->nstructured && KCycleStencilOf(kc->structure[0].A)->box->dim == 3 ? 2 : KCYCLE_FOURIER_LEVELS;
+  most = kc->use_structure && KCycleStencilOf(kc->grids[0].A)->box->dim == 3 ? 2 : KCYCLE_FOURIER_LEVELS;
   PetscCall(PCKCycleFourierTake(pc, most, f, sizeof(kc->predict.why), kc->predict.why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

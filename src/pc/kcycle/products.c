@@ -34,7 +34,7 @@ static PetscErrorCode StandIn(PC pc, Mat *stencil)
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
   if (source != kc->source || state != kc->source_state) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->found.ghostrows) PetscCall(PCKCycleGhostRowsGetOperator(pc, stencil));
-  else *stencil = kc->plain ? kc->plain : kc->structure[0].A;
+  else *stencil = kc->plain ? kc->plain : kc->grids[0].A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,8 +3,6 @@
 */
 #include "kcycleimpl.h"
 
-#define MOST 64 /* levels */
-
 /* Of a row over all processes */
 typedef struct {
   double seconds, flops, bytes, calls;
@@ -88,11 +86,11 @@ static PetscErrorCode Collect(PC pc, Row (*all)[KCYCLE_NUM_ROWS], double *second
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscCalloc1(MOST, &mine));
+  PetscCall(PetscCalloc1(KCYCLE_MAX_LEVELS, &mine));
   PetscCall(AddRows(pc, mine));
-  PetscCallMPI(
-      MPI_Allreduce(mine, all, (PetscMPIInt)(MOST * sizeof(*mine) / sizeof(double)), MPI_DOUBLE, MPI_SUM, comm));
-  for (PetscInt l = 0; l < MOST; l++) {
+  PetscCallMPI(MPI_Allreduce(mine, all, (PetscMPIInt)(KCYCLE_MAX_LEVELS * sizeof(*mine) / sizeof(double)), MPI_DOUBLE,
+                             MPI_SUM, comm));
+  for (PetscInt l = 0; l < KCYCLE_MAX_LEVELS; l++) {
     for (int r = 0; r < KCYCLE_NUM_ROWS; r++) {
       double calls;
 
@@ -158,13 +156,13 @@ static PetscErrorCode Show(PC pc, PetscBool csv, PetscViewer viewer)
   double total, sum = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(MOST, &all));
+  PetscCall(PetscMalloc1(KCYCLE_MAX_LEVELS, &all));
   PetscCall(Collect(pc, all, &total));
-  for (PetscInt l = 0; l < MOST; l++) {
+  for (PetscInt l = 0; l < KCYCLE_MAX_LEVELS; l++) {
     for (int r = 0; r < KCYCLE_NUM_ROWS; r++) sum += all[l][r].seconds;
   }
   PetscCall(ShowHead(kc, total, sum, csv, viewer));
-  for (PetscInt l = MOST - 1; l >= 0; l--) {
+  for (PetscInt l = KCYCLE_MAX_LEVELS - 1; l >= 0; l--) {
     for (int r = 0; r < KCYCLE_NUM_ROWS; r++) {
       if (all[l][r].calls > 0) PetscCall(ShowRow(l, r, &all[l][r], total, csv, viewer));
     }

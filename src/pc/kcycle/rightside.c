@@ -29,9 +29,9 @@ PetscErrorCode PCKCycleBalanceUndo(PC_KCycle *kc)
 {
   PetscFunctionBegin;
   if (kc->plain) {
-    PetscCall(MatDestroy(&kc->structure[0].A));
-    kc->structure[0].A = kc->plain;
-    kc->plain          = NULL;
+    PetscCall(MatDestroy(&kc->grids[0].A));
+    kc->grids[0].A = kc->plain;
+    kc->plain      = NULL;
   }
   PetscCall(PCKCycleBalanceReset(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -46,11 +46,11 @@ PetscErrorCode PCKCycleBalance(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleBalanceUndo(kc));
   if (kc->finer.exists || kc->assembled) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatStencilBalance(kc->structure[0].A, &kc->d, &balanced));
+  PetscCall(MatStencilBalance(kc->grids[0].A, &kc->d, &balanced));
   if (!balanced) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "The operator is symmetric when its rows are scaled: levels are those of the scaled one\n"));
-  kc->plain          = kc->structure[0].A;
-  kc->structure[0].A = balanced;
+  kc->plain      = kc->grids[0].A;
+  kc->grids[0].A = balanced;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -177,7 +177,7 @@ static PetscErrorCode GetKernel(PC pc, Vec b)
   if (kc->kernel_constant)
     PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)pc), PETSC_TRUE, 0, NULL, &kernel));
   else {
-    PetscCall(MatStencilIsNearlySymmetric(kc->structure[0].A, &symmetric));
+    PetscCall(MatStencilIsNearlySymmetric(kc->grids[0].A, &symmetric));
     if (symmetric) PetscCall(PCKCycleGetNullSpace(pc, &kernel));
     PetscCall(PetscObjectReference((PetscObject)kernel));
   }
@@ -195,7 +195,7 @@ PetscErrorCode PCKCycleFindClosed(PC pc)
 
   PetscFunctionBegin;
   kc->always = PETSC_FALSE;
-  if (!kc->use_structure || kc->finer.exists || !kc->structure[0].P || !MatStencilTransferFilled(kc->structure[0].P) ||
+  if (!kc->use_structure || kc->finer.exists || !kc->grids[0].P || !MatStencilTransferFilled(kc->grids[0].P) ||
       kc->found.ghostrows)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleClosedFind(pc, &closed));

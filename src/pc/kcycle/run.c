@@ -126,8 +126,8 @@ static PetscErrorCode Renew(PC pc, PC_KCycle *kc)
 
   PetscFunctionBegin;
   if (!kc->engine->borrows || kc->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &state));
-  PetscCall(MatStencilCopyToHost(kc->structure[0].A));
+  PetscCall(PetscObjectStateGet((PetscObject)kc->grids[0].A, &state));
+  PetscCall(MatStencilCopyToHost(kc->grids[0].A));
   if (state != kc->attached && kc->parts[kc->nlevels - 1].ghosts) PetscCall(PCKCycleEngineSetUp(pc));
   else if (state != kc->attached) PetscCall((*kc->engine->renew)(kc->levels));
   kc->attached = state;

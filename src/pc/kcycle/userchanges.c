@@ -166,7 +166,7 @@ static PetscErrorCode CompleteNew(PC pc, const PC_MG_Levels *lv, int up)
       (PetscBool)(choice[0].chose && !choice[up].theirs[KCYCLE_ASPECT_KSP] && !choice[up].theirs[KCYCLE_ASPECT_PC]);
   choice[up].sweeps = choice[0].sweeps;
   if (kc->use_structure && choice[up].chose) {
-    const KCycleStructure *level = &kc->structure[kc->nstructured - 1 - lv->level];
+    const KCycleGridLevel *level = KCycleGridOf(kc, lv->level);
 
     PetscCall(PCRelaxSetLines(ksp->pc, level->lines, level->planes));
   }
@@ -270,7 +270,7 @@ PetscErrorCode PCKCycleStartAnew(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleModelReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
-  if (kc->nstructured || kc->grids) PetscCall(PCKCycleStructuredDrop(pc));
+  if (kc->ngrids) PetscCall(PCKCycleStructuredDrop(pc));
   kc->ready       = PETSC_FALSE;
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

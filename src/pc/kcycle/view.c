@@ -185,7 +185,7 @@ static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer view
 /* How many processes go on with the coarsest level, and why */
 static PetscErrorCode ViewGathered(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
-  const KCycleStructure *level   = &kc->structure[kc->nstructured - 1];
+  const KCycleGridLevel *level   = KCycleGridOf(kc, 0);
   char                   why[96] = "no more levels are wanted, and it is too large for a direct solver on each";
   PetscMPIInt            size;
 
@@ -206,11 +206,11 @@ static PetscErrorCode ViewGathered(PC pc, PC_KCycle *kc, PetscViewer viewer)
 static PetscErrorCode ViewGrids(const PC_KCycle *kc, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < kc->nstructured; i++) {
-    const KCycleStructure *level  = &kc->structure[i];
+  for (PetscInt i = 0; i < kc->ngrids; i++) {
+    const KCycleGridLevel *level  = &kc->grids[i];
     const KCycleStencil   *st     = KCycleStencilOf(level->A);
     const PetscInt        *size   = st->box->size;
-    const char            *fused  = PCKCycleFused(kc, kc->nstructured - 1 - i);
+    const char            *fused  = PCKCycleFused(kc, kc->ngrids - 1 - i);
     char                   to[96] = "", lines[64] = "", ghosts[64];
 
     if (level->P) {
@@ -223,11 +223,11 @@ static PetscErrorCode ViewGrids(const PC_KCycle *kc, PetscViewer viewer)
     if (level->P)
       PetscCall(PetscSNPrintf(lines, sizeof(lines), "%s%s%s%s", level->planes[0] ? ", planes across " : "",
                               level->planes, level->lines[0] ? ", lines along " : "", level->lines));
-    PetscCall(PCKCycleGhostsDescribe(kc, kc->nstructured - 1 - i, sizeof(ghosts), ghosts));
+    PetscCall(PCKCycleGhostsDescribe(kc, kc->ngrids - 1 - i, sizeof(ghosts), ghosts));
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT
                                      " x %" PetscInt_FMT ", %d points%s%s%s%s%s%s\n",
-                                     kc->nstructured - 1 - i + kc->gathered.below, size[0], size[1], size[2],
+                                     kc->ngrids - 1 - i + kc->gathered.below, size[0], size[1], size[2],
                                      st->shape.ncoeffs, lines, fused ? ", " : "", fused ? fused : "", ghosts, to,
                                      level->blocked && !kc->gathered.ours ? ", not coarsened further on these processes"
                                                                           : ""));
