@@ -23,20 +23,18 @@ static PetscErrorCode FindMatrix(PC pc, Mat *A)
 /* Why levels cannot be such, or nothing */
 static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
 {
-  const char *const types[] = {MATSEQAIJ,   MATMPIAIJ,  MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ,
-                               MATMPISBAIJ, MATSEQSELL, MATMPISELL, MATSTENCIL};
-  PC_MG            *mg      = (PC_MG *)pc->data;
-  PC_KCycle        *kc      = KCycleOf(pc);
-  PetscBool         fits    = PETSC_FALSE;
-  PetscInt          rows, M, N, P, dof;
+  PC_MG     *mg = (PC_MG *)pc->data;
+  PC_KCycle *kc = KCycleOf(pc);
+  PetscBool  fits;
+  PetscInt   rows, M, N, P, dof;
 
   PetscFunctionBegin;
   why[0] = 0;
   PetscCall(KCycleBoxCheck(pc->dm, KCYCLE_BOX_MATRICES, len, why));
   if (!why[0]) PetscCall(PCKCycleCheckRatio(pc, len, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !fits; i++)
-    PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, types[i], &fits));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &fits, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ,
+                                          MATSEQSBAIJ, MATMPISBAIJ, MATSEQSELL, MATMPISELL, MATSTENCIL, ""));
   PetscCall(MatGetSize(pc->pmat, &rows, NULL));
   PetscCall(DMDAGetInfo(pc->dm, NULL, &M, &N, &P, NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
   if (!fits)
@@ -156,20 +154,24 @@ static PetscErrorCode RepeatLevel(PC pc, KCycleGridLevel *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode SetOperators(const PC_MG_Levels *lv, Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPSetOperators(lv->smoothd, A, A));
+  if (lv->smoothu != lv->smoothd) PetscCall(KSPSetOperators(lv->smoothu, A, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The finest level works with the operator itself, if its type has sweeps for blocks of unknowns, else with the copy */
 static PetscErrorCode SetFinest(PC pc)
 {
-  PC_MG     *mg   = (PC_MG *)pc->data;
-  KSP        down = mg->levels[mg->nlevels - 1]->smoothd, up = mg->levels[mg->nlevels - 1]->smoothu;
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  sweeps;
+  PC_MG    *mg = (PC_MG *)pc->data;
+  PetscBool sweeps;
 
   PetscFunctionBegin;
   PetscCall(
       PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &sweeps, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, ""));
-  if (sweeps) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPSetOperators(down, kc->grids[0].A, kc->grids[0].A));
-  if (up != down) PetscCall(KSPSetOperators(up, kc->grids[0].A, kc->grids[0].A));
+  if (!sweeps) PetscCall(SetOperators(mg->levels[mg->nlevels - 1], KCycleOf(pc)->grids[0].A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,10 +237,7 @@ static PetscErrorCode SetLevels(PC pc)
     for (int i = 0; !kc->ready && number && i < (solver[0] == solver[1] ? 1 : 2); i++)
       PetscCall(ChooseSmoother(solver[i], kc->apart.use, &kc->choice[number][i]));
     if (l == 0) PetscCall(SetFinest(pc));
-    if (l == 0) continue;
-    PetscCall(KSPSetOperators(mg->levels[number]->smoothd, level->A, level->A));
-    if (mg->levels[number]->smoothu != mg->levels[number]->smoothd)
-      PetscCall(KSPSetOperators(mg->levels[number]->smoothu, level->A, level->A));
+    else PetscCall(SetOperators(mg->levels[number], level->A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -281,17 +281,15 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleGridLeve
    where anisotropy is off, or the user chose a smoother */
 static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
 {
-  PC_KCycle  *kc     = KCycleOf(pc);
-  const char *prefix = ((PetscObject)pc)->prefix;
-  PetscBool   type, relaxed;
+  const char *const options[] = {"-mg_levels_pc_type", "-mg_levels_pc_relax_type"};
+  PC_KCycle        *kc        = KCycleOf(pc);
+  PetscBool         chosen;
 
   PetscFunctionBegin;
   if (kc->finer.exists) kc->cutlines = kc->finer.cutlines;
   else {
-    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-mg_levels_pc_type", &type));
-    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-mg_levels_pc_relax_type", &relaxed));
-    kc->cutlines =
-        (PetscBool)(kc->anisotropy != PC_KCYCLE_ANISOTROPY_OFF && !type && !relaxed && KCyclePolicyBroken(scan));
+    PetscCall(KCycleHasOption((PetscObject)pc, PETSC_STATIC_ARRAY_LENGTH(options), options, &chosen));
+    kc->cutlines = (PetscBool)(kc->anisotropy != PC_KCYCLE_ANISOTROPY_OFF && !chosen && KCyclePolicyBroken(scan));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

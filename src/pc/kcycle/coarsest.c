@@ -23,14 +23,6 @@ static PetscErrorCode CoarseFactorPC(PC coarse, PC *factor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In the options database */
-static PetscErrorCode OptionIsGiven(PC pc, const char name[], PetscBool *given)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, name, given));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The largest entry on the diagonal of the coarsest operator and its rows, or the entry of the finest one and 1 row
    while that is not known */
 static PetscErrorCode CoarseScale(const PC_KCycle *kc, KSP coarse, PetscReal *scale, PetscInt *rows)
@@ -66,21 +58,22 @@ static PetscErrorCode SetZeroPivot(PC_KCycle *kc, PC factor, PetscReal scale, Pe
   const PetscReal    place    = kc->walls ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
   const PetscReal    standard = 100 * PETSC_MACHINE_EPSILON; /* of PETSc */
   KCyclePivot       *pivot    = &kc->pivot;
+  const PetscObject  o        = (PetscObject)factor;
   MatFactorShiftType shift;
   PetscReal          now[2];
-  PetscBool          given, other = (PetscBool)(pivot->pc != ((PetscObject)factor)->id);
+  PetscBool          given, other = (PetscBool)(pivot->pc != o->id);
 
   PetscFunctionBegin;
   PetscCall(PCFactorGetZeroPivot(factor, &now[0]));
   PetscCall(PCFactorGetShiftAmount(factor, &now[1]));
-  PetscCall(OptionIsGiven(factor, "-pc_factor_zeropivot", &given));
+  PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_factor_zeropivot", &given));
   if (!given && now[0] == (other ? standard : pivot->zero)) PetscCall(PCFactorSetZeroPivot(factor, zero * scale));
-  PetscCall(OptionIsGiven(factor, "-pc_factor_shift_amount", &given));
+  PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_factor_shift_amount", &given));
   if (!given && now[1] == (other ? standard : pivot->place)) PetscCall(PCFactorSetShiftAmount(factor, place * scale));
   PetscCall(PCFactorGetShiftType(factor, &shift));
-  PetscCall(OptionIsGiven(factor, "-pc_factor_shift_type", &given));
+  PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_factor_shift_type", &given));
   if (!given && shift == MAT_SHIFT_NONE) PetscCall(PCFactorSetShiftType(factor, MAT_SHIFT_INBLOCKS));
-  pivot->pc    = ((PetscObject)factor)->id;
+  pivot->pc    = o->id;
   pivot->zero  = zero * scale;
   pivot->place = place * scale;
   PetscFunctionReturn(PETSC_SUCCESS);

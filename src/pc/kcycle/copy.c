@@ -63,12 +63,9 @@ static PetscErrorCode Lend(PC pc)
 /* Blocks, which PCGAMG and some factorizations do not take */
 static PetscErrorCode IsInBlocks(Mat A, PetscBool *is)
 {
-  const char *const types[] = {MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, MATSEQSELL, MATMPISELL};
-
   PetscFunctionBegin;
-  *is = PETSC_FALSE;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !*is; i++)
-    PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, types[i], is));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, is, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ,
+                                          MATSEQSELL, MATMPISELL, ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -57,21 +57,18 @@ static PetscReal PointsOf(const PC_KCycle *kc, PetscInt l)
 /* Sweeps of level l with so many on the finest one */
 static PetscInt SweepsOf(const PC_KCycle *kc, PetscInt l, int which, PetscInt nu)
 {
-  const PetscInt   now   = kc->parts[kc->nlevels - 1 - l].its[which];
-  const KCycleBox *box   = kc->parts[kc->nlevels - 1 - l].st->box;
-  KCycleSweepFacts facts = {box->dim,
-                            kc->parts[kc->nlevels - 1 - l].st->shape.ncoeffs,
-                            1,
-                            kc->revisits,
-                            PETSC_FALSE,
-                            PETSC_FALSE,
-                            kc->cutlines,
-                            nu};
+  const KCycleLevelParts *parts = &kc->parts[kc->nlevels - 1 - l];
+  const PetscBool         lines = (PetscBool)(kc->grids[l].lines[0] != 0);
+  const KCycleSweepFacts  facts = {parts->st->box->dim,
+                                   parts->st->shape.ncoeffs,
+                                   KCycleCoarseningRatio(kc, l),
+                                   kc->revisits,
+                                   lines,
+                                   PETSC_FALSE,
+                                   kc->cutlines,
+                                   nu};
 
-  for (PetscInt i = 0; i < l; i++)
-    facts.fewer *= kc->grids[i].factor[0] * kc->grids[i].factor[1] * kc->grids[i].factor[2];
-  facts.lines = (PetscBool)(kc->grids[l].lines[0] != 0);
-  return nu ? KCyclePolicySweeps(&facts) : now;
+  return nu ? KCyclePolicySweeps(&facts) : parts->its[which];
 }
 
 static PetscReal CycleSeconds(const PC_KCycle *kc, const KCycleRoofline *roofline, PetscInt nu)

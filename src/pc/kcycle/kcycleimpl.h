@@ -420,7 +420,6 @@ typedef struct {
   PetscObjectState    attached;                   /* of the finest operator, when its copy there was made */
   PetscBool           symmetric, symmetric_known; /* the operators of all levels */
   PetscInt64         *calls;                      /* what PCKCycleGetLevelCalls() hands out, finest first */
-  PetscInt64          cycles;                     /* calls of the cycle on the finest level since set-up */
   Vec                 rhs; /* copy of the right side, for smoothers that change theirs in presolve */
   /* of structured levels: right side and solution of the finest one, without arrays of their own */
   Vec                 host[2];
