@@ -338,11 +338,11 @@ static PetscInt Costs(const KCycleLevels *levels, const KCycleCost **cost)
 #if defined(KCYCLE_SINGLE)
 const KCycleEngine KCycleEngine_Single = {
     .name    = "single",
-    .borrows = PETSC_FALSE,
+    .inplace = PETSC_FALSE,
 #else
 const KCycleEngine KCycleEngine_Double = {
     .name    = "double",
-    .borrows = PETSC_TRUE,
+    .inplace = PETSC_TRUE,
 #endif
     .create     = Create,
     .run        = Run,

@@ -59,17 +59,17 @@ KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, 
 
 /* Are lines of the finest grid cut by isolated points? Thin pieces between these are coupled along
    weak directions alone, and a grid that is coarser in the strong one sees nothing of errors on them */
-PetscBool KCyclePolicyBroken(const KCycleScan *scan)
+PetscBool KCyclePolicyLinesAreCut(const KCycleScan *scan)
 {
-  return (PetscBool)(scan->isolated && scan->walls);
+  return (PetscBool)(scan->isolated && scan->gaps);
 }
 
 /*
   Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, beside which no
-  direction is stronger in the mean. One may be where broken says so, see KCyclePolicyBrokenBeside(), along which lines
+  direction is stronger in the mean. One may be where broken says so, see KCyclePolicyCutBeside(), along which lines
   are then relaxed; beside two of these it would take planes. broken, was: NULL for none
 */
-void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool broken[],
+void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool cut[],
                             const char named[], const KCycleWas was[], PetscInt factor[])
 {
   for (int d = 0; d < 3; d++) {
@@ -78,7 +78,7 @@ void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], c
     PetscBool       wanted;
 
     for (int e = 0; e < 3; e++) stronger += couples[e] && mean[d] < strong * mean[e];
-    wanted    = (PetscBool)(named ? strchr(named, 'x' + d) != NULL : stronger <= (broken && broken[d] ? 1 : 0));
+    wanted    = (PetscBool)(named ? strchr(named, 'x' + d) != NULL : stronger <= (cut && cut[d] ? 1 : 0));
     factor[d] = couples[d] && wanted ? 2 : 1;
   }
 }
@@ -165,9 +165,9 @@ PetscBool KCyclePolicyTriesPlanes(const KCycleScan *facts, const PetscInt factor
 
 /* May direction d be coarsened although another one is stronger in the mean, as inactive points break lines along that?
    Levels that are broken relax no planes */
-PetscBool KCyclePolicyBrokenBeside(const KCycleScan *facts, PetscBool broken, int d)
+PetscBool KCyclePolicyCutBeside(const KCycleScan *facts, PetscBool cut, int d)
 {
-  return (PetscBool)(broken && !IsWeakBesideBoth(facts, d));
+  return (PetscBool)(cut && !IsWeakBesideBoth(facts, d));
 }
 
 /*
@@ -195,7 +195,7 @@ void KCyclePolicyPlanes(const KCycleScan *scan, const PetscReal left[], char pla
 /* Do coefficients jump, or are there walls inside the grid? */
 PetscBool KCyclePolicyJumps(const KCycleScan *scan, KCycleWas was)
 {
-  return (PetscBool)(scan->jump > Threshold(KCYCLE_JUMP, was) || scan->walls);
+  return (PetscBool)(scan->jump > Threshold(KCYCLE_JUMP, was) || scan->gaps);
 }
 
 /* Is the operator not symmetric, of the finest level? */
@@ -224,10 +224,10 @@ PetscBool KCyclePolicyStar(const KCycleScan *facts, PetscBool linear, PetscBool 
 */
 PetscInt KCyclePolicyKappa(PetscBool convects, PetscBool planes, const PetscInt factor[])
 {
-  const PetscInt fewer = factor[0] * factor[1] * factor[2];
+  const PetscInt ratio = factor[0] * factor[1] * factor[2];
 
-  if (convects && fewer >= 4) return KCYCLE_KAPPA_CONVECTION;
-  return planes && fewer == 8 ? PC_KCYCLE_KAPPA_W : 1;
+  if (convects && ratio >= 4) return KCYCLE_KAPPA_CONVECTION;
+  return planes && ratio == 8 ? PC_KCYCLE_KAPPA_W : 1;
 }
 
 /* Is a grid small enough for a direct solver? */
@@ -243,13 +243,13 @@ PetscBool KCyclePolicyIsCoarsest(const PetscInt size[])
 */
 static PetscInt UsualSweeps(const KCycleSweepFacts *facts)
 {
-  const PetscInt once = 1 << facts->dim, fewer = facts->several ? 1 : facts->fewer;
+  const PetscInt once = 1 << facts->dim, ratio = facts->revisits ? 1 : facts->ratio;
 
   if (facts->planes) return KCYCLE_SWEEPS_LINES;
-  if (facts->lines && !facts->broken)
-    return fewer >= KCYCLE_FEWER_LINES ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
-  if (fewer >= once * once) return KCYCLE_SWEEPS_COARSE;
-  return fewer >= once && facts->ncoeffs < 15 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
+  if (facts->lines && !facts->cut)
+    return ratio >= KCYCLE_COARSE_LINES ? KCYCLE_SWEEPS_LINES_COARSE : KCYCLE_SWEEPS_LINES;
+  if (ratio >= once * once) return KCYCLE_SWEEPS_COARSE;
+  return ratio >= once && facts->ncoeffs < 15 ? KCYCLE_SWEEPS_SECOND : KCYCLE_SWEEPS;
 }
 
 /* Those that were asked for are on the finest level; coarser ones have no fewer */
@@ -258,7 +258,7 @@ PetscInt KCyclePolicySweeps(const KCycleSweepFacts *facts)
   const PetscInt usual = UsualSweeps(facts);
 
   if (!facts->asked) return usual;
-  return facts->fewer == 1 ? facts->asked : PetscMax(usual, facts->asked);
+  return facts->ratio == 1 ? facts->asked : PetscMax(usual, facts->asked);
 }
 
 /* What KCYCLE_FALLBACK_AHEAD cycles leave of an error, where some have left a part of it, and the last one such a part

@@ -166,7 +166,7 @@ typedef struct {
 
 typedef struct {
   const char *name;
-  PetscBool   borrows; /* arrays of KCycleLevelParts are used, and x of the run may be no zero */
+  PetscBool   inplace; /* arrays of KCycleLevelParts are used, and x of the run may be no zero */
   PetscErrorCode (*create)(MPI_Comm, KCycleMemorySpace, PetscInt nlevels, const KCycleLevelParts[], PetscReal scale,
                            KCycleLevels **);
   PetscErrorCode (*run)(KCycleLevels *, const KCycleRun *, const PetscScalar *b, PetscScalar *x);

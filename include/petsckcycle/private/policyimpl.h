@@ -104,7 +104,7 @@
   INT(KCYCLE_SWEEPS_LINES, 1, "of lines, each of which costs as much as several of points", "-mg_levels_ksp_max_it",   \
       "policy")                                                                                                        \
   INT(KCYCLE_SWEEPS_LINES_COARSE, 2, "of lines on coarse levels with kappa = 1", "-mg_levels_ksp_max_it", "policy")    \
-  INT(KCYCLE_FEWER_LINES, 16,                                                                                          \
+  INT(KCYCLE_COARSE_LINES, 16,                                                                                         \
       "lines are relaxed so often on levels with so many times fewer points than the finest one: there they cost "     \
       "little",                                                                                                        \
       "-mg_levels_ksp_max_it", "policy")                                                                               \
@@ -277,10 +277,10 @@ typedef struct {
 /* What sweeps depend on */
 typedef struct {
   PetscInt  dim, ncoeffs;  /* of the level */
-  PetscInt  fewer;         /* points than on the finest grid, by this factor */
-  PetscBool several;       /* cycles come to coarser levels more than once */
+  PetscInt  ratio;         /* points than on the finest grid, by this factor */
+  PetscBool revisits;      /* cycles come to coarser levels more than once */
   PetscBool lines, planes; /* sweeps relax lines, planes */
-  PetscBool broken;        /* lines of the finest grid are broken by inactive points */
+  PetscBool cut;           /* lines of the finest grid are broken by inactive points */
   PetscInt  asked;         /* sweeps on the finest level that were chosen otherwise; 0: none */
 } KCycleSweepFacts;
 
@@ -300,10 +300,10 @@ static inline KCycleWas KCycleWasThere(PetscBool known, PetscBool was)
 
 PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, PCKCycleGridType,
                                                  KCycleWas closed);
-PETSC_INTERN PetscBool      KCyclePolicyBroken(const KCycleScan *);
-PETSC_INTERN PetscBool      KCyclePolicyBrokenBeside(const KCycleScan *, PetscBool broken, int d);
-PETSC_INTERN void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool broken[],
-                                         const char named[], const KCycleWas coarsened[], PetscInt factor[]);
+PETSC_INTERN PetscBool      KCyclePolicyLinesAreCut(const KCycleScan *);
+PETSC_INTERN PetscBool      KCyclePolicyCutBeside(const KCycleScan *, PetscBool cut, int d);
+PETSC_INTERN void      KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool cut[],
+                                              const char named[], const KCycleWas coarsened[], PetscInt factor[]);
 PETSC_INTERN PetscBool KCyclePolicySeeksRuns(const KCycleScan *, const PetscInt factor[]);
 PETSC_INTERN void      KCyclePolicyLines(const KCycleScan *, PetscBool convects, const PetscInt factor[],
                                          char directions[4]);

@@ -49,7 +49,7 @@ typedef struct {
   char                planes[4]; /* and across which it is to relax planes; both "": points */
   PetscInt            origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
   PetscInt            factor[3]; /* by which directions are coarsened; 0: there is no coarser grid */
-  PetscInt            fewer;     /* points than on the finest grid by this factor; 0: this is not a level */
+  PetscInt            ratio;     /* points than on the finest grid by this factor; 0: this is not a level */
 
   /* found at set-up */
   Mat              A; /* the operator as a MATSTENCIL */
@@ -70,7 +70,7 @@ PETSC_INTERN PC_Relax      *KCycleRelaxOf(PC);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_Relax(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);
-PETSC_INTERN PetscErrorCode PCRelaxSetCoarsened(PC, const PetscInt factor[], const PetscInt origin[], PetscInt fewer);
+PETSC_INTERN PetscErrorCode PCRelaxSetCoarsened(PC, const PetscInt factor[], const PetscInt origin[], PetscInt ratio);
 PETSC_INTERN PetscErrorCode PCRelaxSetLines(PC, const char lines[], const char planes[]);
 PETSC_INTERN PetscErrorCode PCRelaxIsAuto(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCRelaxGetSmoother(PC, Mat A, KCycleSmoother **, PCRelaxOrderType *);

@@ -158,7 +158,7 @@ PetscErrorCode KCycleClosedKernel(const KCycleClosed *closed, const PetscScalar 
 }
 
 /* The rows without couplings whose diagonal is no larger than that of limits (NULL: zero) */
-static PetscErrorCode Hold(Mat A, Vec limits, PetscReal scale)
+static PetscErrorCode Pin(Mat A, Vec limits, PetscReal scale)
 {
   const PetscScalar *limit = NULL;
   PetscScalar       *d;
@@ -197,7 +197,7 @@ PetscErrorCode PCKCyclePinEmptyRows(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatDuplicate(kc->grids[0].A, MAT_COPY_VALUES, &own));
-  PetscCall(Hold(own, NULL, kc->scale));
+  PetscCall(Pin(own, NULL, kc->scale));
   PetscCall(MatDestroy(&kc->grids[0].A));
   kc->grids[0].A = own;
   kc->source     = 0;
@@ -244,7 +244,7 @@ PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *kc, KCycleGridLevel *le
   PetscCall(MatGetDiagonal(level->A, fine));
   PetscCall(MatMultTranspose(level->P, fine, coarse));
   PetscCall(VecScale(coarse, 100 * PETSC_MACHINE_EPSILON));
-  PetscCall(Hold(level[1].A, coarse, kc->scale));
+  PetscCall(Pin(level[1].A, coarse, kc->scale));
   PetscCall(VecDestroy(&fine));
   PetscCall(VecDestroy(&coarse));
   PetscFunctionReturn(PETSC_SUCCESS);

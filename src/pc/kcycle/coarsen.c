@@ -203,7 +203,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
 {
   PC_KCycle *kc = KCycleOf(pc);
   PetscReal  mean[3];
-  PetscBool  automatic, couples[3], broken[3];
+  PetscBool  automatic, couples[3], cut[3];
   KCycleWas  was[3];
 
   PetscFunctionBegin;
@@ -211,10 +211,10 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
   for (PetscInt d = 0; d < 3; d++) {
     couples[d] = (PetscBool)(d < box->dim && box->size[d] > 1 && scan->count[d] > 0);
     mean[d]    = scan->count[d] > 0 ? scan->sum[d] / scan->count[d] : 0;
-    broken[d]  = KCyclePolicyBrokenBeside(scan, kc->cutlines, (int)d);
+    cut[d]     = KCyclePolicyCutBeside(scan, kc->cutlines, (int)d);
     was[d]     = KCycleWasThere((PetscBool)(level->P != NULL), (PetscBool)(level->factor[d] > 1));
   }
-  KCyclePolicyDirections(mean, couples, broken, automatic ? NULL : kc->semicoarsen, was, level->factor);
+  KCyclePolicyDirections(mean, couples, cut, automatic ? NULL : kc->semicoarsen, was, level->factor);
   level->blocked = PETSC_FALSE;
   for (PetscInt d = 0; d < 3; d++) {
     if (level->factor[d] == 1) level->origin[d] = 0;
@@ -289,7 +289,7 @@ static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
   if (kc->finer.exists) kc->cutlines = kc->finer.cutlines;
   else {
     PetscCall(KCycleHasOption((PetscObject)pc, PETSC_STATIC_ARRAY_LENGTH(options), options, &chosen));
-    kc->cutlines = (PetscBool)(kc->anisotropy != PC_KCYCLE_ANISOTROPY_OFF && !chosen && KCyclePolicyBroken(scan));
+    kc->cutlines = (PetscBool)(kc->anisotropy != PC_KCYCLE_ANISOTROPY_OFF && !chosen && KCyclePolicyLinesAreCut(scan));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -368,15 +368,15 @@ static PetscErrorCode WantsCoarser(PC pc, KCycleGridLevel *level, PetscBool aske
 {
   PC_KCycle       *kc       = KCycleOf(pc);
   const KCycleBox *box      = KCycleStencilOf(level->A)->box;
-  const PetscInt   fewer    = level->factor[0] * level->factor[1] * level->factor[2];
+  const PetscInt   ratio    = level->factor[0] * level->factor[1] * level->factor[2];
   char             why[256] = "";
 
   PetscFunctionBegin;
   if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants = (PetscBool)((asked || !KCyclePolicyIsCoarsest(box->size)) && (fewer > 1 || level->blocked) && !why[0]);
+  *wants = (PetscBool)((asked || !KCyclePolicyIsCoarsest(box->size)) && (ratio > 1 || level->blocked) && !why[0]);
   level->gathers = KCYCLE_GATHERS_NOT;
   if (*wants) PetscCall(ChooseGathers(pc, level));
-  if (fewer == 1 || level->gathers != KCYCLE_GATHERS_NOT) *wants = PETSC_FALSE;
+  if (ratio == 1 || level->gathers != KCYCLE_GATHERS_NOT) *wants = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -54,8 +54,8 @@ static PetscErrorCode CoarseScale(const PC_KCycle *kc, KSP coarse, PetscReal *sc
 static PetscErrorCode SetZeroPivot(PC_KCycle *kc, PC factor, PetscReal scale, PetscInt rows)
 {
   const PetscReal    many     = PetscMax(10, PetscSqrtReal((PetscReal)rows));
-  const PetscReal    zero     = (kc->walls ? many : 1) * 100 * PETSC_MACHINE_EPSILON;
-  const PetscReal    place    = kc->walls ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
+  const PetscReal    zero     = (kc->gaps ? many : 1) * 100 * PETSC_MACHINE_EPSILON;
+  const PetscReal    place    = kc->gaps ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
   const PetscReal    standard = 100 * PETSC_MACHINE_EPSILON; /* of PETSc */
   KCyclePivot       *pivot    = &kc->pivot;
   const PetscObject  o        = (PetscObject)factor;

@@ -42,7 +42,7 @@ PetscErrorCode KCycleMatToAIJ(Mat A, Mat *aij)
 }
 
 /* The set-up sees the copy in place of the program's matrices from now on */
-static PetscErrorCode Lend(PC pc)
+static PetscErrorCode UseCopy(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);
 
@@ -84,7 +84,7 @@ PetscErrorCode PCKCycleCopyInstall(PC pc)
   PetscCall(IsInBlocks(pc->pmat, &blocks));
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
   if (!parts || id != kc->copied || pc->flag == DIFFERENT_NONZERO_PATTERN) PetscCall(MatDestroy(&kc->copy));
-  if (parts || (blocks && (kc->copy_blocks || kc->gamg))) PetscCall(Lend(pc));
+  if (parts || (blocks && (kc->copy_blocks || kc->gamg))) PetscCall(UseCopy(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,7 +98,7 @@ PetscErrorCode PCKCycleCopyBlocks(PC pc)
   PetscCall(IsInBlocks(pc->pmat, &blocks));
   if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
   kc->copy_blocks = PETSC_TRUE;
-  PetscCall(Lend(pc));
+  PetscCall(UseCopy(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

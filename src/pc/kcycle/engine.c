@@ -144,7 +144,7 @@ PetscErrorCode PCKCycleEngineIsUsed(PC pc, PetscBool transpose, PetscBool *used)
   PetscCall(PCKCycleEngineSettle(pc)); /* without PCPreSolve() */
   *used = (PetscBool)(kc->engine != NULL);
   if (*used && transpose) PetscCall(KCycleOperatorsAreSymmetric(kc, used));
-  PetscCheck(*used || !kc->engine || kc->engine->borrows, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(*used || !kc->engine || kc->engine->inplace, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_precision single has a transpose for symmetric operators only, and this one is not symmetric: "
              "use double");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -181,7 +181,7 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
   PetscCall(MatStencilScan(kc->grids[0].A, &facts));
   PetscCall(PCKCycleChoosePrecision(pc, facts, &single));
   kc->engine = single ? &KCycleEngine_Single : &KCycleEngine_Double;
-  if (!kc->engine->borrows && kc->finer.exists)
+  if (!kc->engine->inplace && kc->finer.exists)
     PetscCall(VecDuplicate(mg->levels[kc->nlevels - 1]->r, &kc->correction));
   PetscCall(PetscObjectStateGet((PetscObject)kc->grids[0].A, &kc->attached));
   if (!kc->waits) PetscCall(PCKCycleGhostsSetUp(pc));

@@ -180,7 +180,7 @@ PetscErrorCode PCKCycleFMGCopyRhs(const PC_KCycle *kc, PetscInt l, Vec b, PetscB
 }
 
 /* Those of all levels, to the cycle on arrays, or back */
-PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *kc, PetscBool lend)
+PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *kc, PetscBool get)
 {
   PetscFunctionBegin;
   for (PetscInt l = 0; l < kc->nlevels - 1 && !kc->finer.exists; l++) {
@@ -193,7 +193,7 @@ PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *kc, PetscBool lend)
                "The right side of level %" PetscInt_FMT " (PCKCycleSetFMGRhs()) has %" PetscInt_FMT
                " entries on a process, and the level %" PetscInt_FMT,
                l + kc->gathered.below, n, kc->parts[l].st->box->npoints);
-    if (lend) PetscCall(VecGetArrayRead(rhs, &kc->parts[l].rhs));
+    if (get) PetscCall(VecGetArrayRead(rhs, &kc->parts[l].rhs));
     else PetscCall(VecRestoreArrayRead(rhs, &kc->parts[l].rhs));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -19,7 +19,7 @@ static PetscReal PassWords(const KCycleLevelParts *parts, int which, PetscInt nu
 
 static const KCycleRate *RateOf(const PC_KCycle *kc, const KCycleRoofline *roofline, const KCycleSmoother *s)
 {
-  return KCycleRooflineRate(roofline, s->name, (PetscBool)!kc->engine->borrows, s->st->box->dim, s->st->shape.ncoeffs);
+  return KCycleRooflineRate(roofline, s->name, (PetscBool)!kc->engine->inplace, s->st->box->dim, s->st->shape.ncoeffs);
 }
 
 /* Of a visit of a level, which has so many points on a process, the next one so many */
@@ -28,7 +28,7 @@ static PetscReal VisitSeconds(const PC_KCycle *kc, const KCycleRoofline *rooflin
 {
   const KCycleLevelParts *parts   = &kc->parts[number];
   const PetscInt          ncoeffs = parts->st->shape.ncoeffs;
-  const PetscReal         bytes   = !kc->engine->borrows ? 4 : (PetscReal)sizeof(PetscScalar);
+  const PetscReal         bytes   = !kc->engine->inplace ? 4 : (PetscReal)sizeof(PetscScalar);
   const PetscReal         lines   = points * (PetscReal)parts->st->box->nproc[0] / (PetscReal)parts->st->box->size[0];
   PetscReal               seconds = roofline->visit;
 
@@ -172,7 +172,7 @@ static int AnalysedSweeps(const PC_KCycle *kc, const KCycleFourier *f, int l, in
   KCycleSweepFacts facts = {f->dim, 0, 1, kc->revisits, PETSC_FALSE, PETSC_FALSE, kc->cutlines, nu};
 
   for (int o = 0; o < 27; o++) facts.ncoeffs += f->level[l].a[o] != 0;
-  for (int i = 0; i < l; i++) facts.fewer *= f->level[i].factor[0] * f->level[i].factor[1] * f->level[i].factor[2];
+  for (int i = 0; i < l; i++) facts.ratio *= f->level[i].factor[0] * f->level[i].factor[1] * f->level[i].factor[2];
   facts.lines = (PetscBool)(kc->grids[0].lines[0] && f->level[l].kind == KCYCLE_FOURIER_LINES);
   return nu ? (int)KCyclePolicySweeps(&facts) : f->level[l].nu[which];
 }
@@ -243,7 +243,7 @@ PetscErrorCode PCKCycleForecastMake(PC pc, PetscBool known)
 
   PetscFunctionBegin;
   automatic       = (PetscBool)(predict->sweeps == PC_KCYCLE_SWEEPS_AUTO);
-  predict->single = (PetscBool)!kc->engine->borrows;
+  predict->single = (PetscBool)!kc->engine->inplace;
   predict->timed  = (PetscBool)(predict->roofline && kc->at != KCYCLE_MEMORY_DEVICE);
   if (predict->timed) PetscCall(Has(kc, predict->roofline, sizeof(predict->why), predict->why));
   if (predict->why[0]) PetscFunctionReturn(PETSC_SUCCESS);

@@ -248,7 +248,7 @@ PetscErrorCode PCKCycleFourierTake(PC pc, PetscInt most, KCycleFourier *f, size_
   else if (kc->nlevels < 2) PetscCall(PetscSNPrintf(why, len, "there is a single level on these processes"));
   else if (((PC_MG *)pc->data)->am != PC_MG_MULTIPLICATIVE)
     PetscCall(PetscSNPrintf(why, len, "the type of multigrid is not multiplicative"));
-  else if (kc->holes || kc->walls) PetscCall(PetscSNPrintf(why, len, "the coefficients vary"));
+  else if (kc->holes || kc->gaps) PetscCall(PetscSNPrintf(why, len, "the coefficients vary"));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   f->dim         = (int)kc->parts[kc->nlevels - 1].st->box->dim;
   f->nlevels     = (int)PetscMin(kc->nlevels, most);

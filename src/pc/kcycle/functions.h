@@ -110,8 +110,8 @@ PETSC_INTERN PetscErrorCode PCKCycleGridsReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleBuildLevels(PC, PetscInt most, KCycleCoarsen *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
+PETSC_INTERN PetscErrorCode PCKCycleLevelsReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleLevelsDrop(PC);
 PETSC_INTERN PetscErrorCode PCKCycleMakeOperators(PC);
 
 /* coarsen.c */

@@ -319,7 +319,7 @@ static PetscErrorCode HandOn(PC pc, PC solver)
   finer->ratio             = KCycleCoarseningRatio(kc, kc->ngrids - 1);
   finer->nlevels           = kc->ngrids - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
   finer->wanted            = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->ngrids + 1, 0);
-  finer->walls             = kc->walls;
+  finer->gaps              = kc->gaps;
   finer->holes             = kc->holes;
   finer->convects          = kc->convects;
   finer->cutlines          = kc->cutlines;

@@ -11,21 +11,21 @@
 #include "kcycleimpl.h"
 #include <petsckcycle/private/boximpl.h>
 
-static const char Container[] = "KCyclePads";
+static const char Container[] = "KCycleGhostRows";
 
 /* Of a vector with ghost rows */
 typedef struct {
   PetscObjectId exchange; /* that the ghost rows fit */
   PetscScalar  *memory;
-} Pads;
+} GhostRows;
 
 static PetscErrorCode GhostRowsDestroy(KCycleCtxDestroyArg arg)
 {
-  Pads *pads = (Pads *)KCycleCtxFromDestroyArg(arg);
+  GhostRows *rows = (GhostRows *)KCycleCtxFromDestroyArg(arg);
 
   PetscFunctionBegin;
-  PetscCall(PetscFree(pads->memory));
-  PetscCall(PetscFree(pads));
+  PetscCall(PetscFree(rows->memory));
+  PetscCall(PetscFree(rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -49,17 +49,17 @@ static PetscErrorCode MemoryOf(const KCycleFound *found, Vec v, PetscScalar **me
   PetscContainer     container;
   PetscObjectId      id;
   const PetscScalar *a;
-  Pads              *pads;
+  GhostRows         *rows;
 
   PetscFunctionBegin;
   *memory = NULL;
   if (!found->ghostrows) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectQuery((PetscObject)v, Container, (PetscObject *)&container));
   if (!container) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscContainerGetPointer(container, (void **)&pads));
+  PetscCall(PetscContainerGetPointer(container, (void **)&rows));
   PetscCall(PetscObjectGetId((PetscObject)found->ghostrows, &id));
   PetscCall(VecGetArrayRead(v, &a));
-  if (pads->exchange == id && a == pads->memory + found->below) *memory = pads->memory;
+  if (rows->exchange == id && a == rows->memory + found->below) *memory = rows->memory;
   PetscCall(VecRestoreArrayRead(v, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,16 +68,16 @@ static PetscErrorCode CreateVector(const KCycleFound *found, MPI_Comm comm, Pets
 {
   PetscContainer container;
   PetscInt       n;
-  Pads          *pads;
+  GhostRows     *rows;
 
   PetscFunctionBegin;
   PetscCall(PetscSFGetGraph(found->ghostrows, &n, NULL, NULL, NULL));
-  PetscCall(PetscNew(&pads));
-  PetscCall(PetscMalloc1(found->below + n + found->above, &pads->memory));
-  PetscCall(PetscObjectGetId((PetscObject)found->ghostrows, &pads->exchange));
-  PetscCall(VecCreateMPIWithArray(comm, bs, n, PETSC_DECIDE, pads->memory + found->below, v));
+  PetscCall(PetscNew(&rows));
+  PetscCall(PetscMalloc1(found->below + n + found->above, &rows->memory));
+  PetscCall(PetscObjectGetId((PetscObject)found->ghostrows, &rows->exchange));
+  PetscCall(VecCreateMPIWithArray(comm, bs, n, PETSC_DECIDE, rows->memory + found->below, v));
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, pads));
+  PetscCall(PetscContainerSetPointer(container, rows));
   PetscCall(KCycleContainerSetCtxDestroy(container, GhostRowsDestroy));
   PetscCall(PetscObjectCompose((PetscObject)*v, Container, (PetscObject)container));
   PetscCall(PetscContainerDestroy(&container));

@@ -27,13 +27,13 @@ static PetscReal GhostPoints(const KCycleBox *box, PetscInt depth, PetscReal *ow
 
     for (PetscInt p = 0; p < box->nproc[d]; p++) {
       const PetscInt low = box->range[d][p], high = box->range[d][p + 1], size = box->size[d];
-      const PetscInt pads = d >= box->dim      ? 0
-                            : box->periodic[d] ? 2 * depth
-                                               : PetscMin(depth, low) + PetscMin(depth, size - high);
+      const PetscInt ghosts = d >= box->dim      ? 0
+                              : box->periodic[d] ? 2 * depth
+                                                 : PetscMin(depth, low) + PetscMin(depth, size - high);
 
-      if (pads + high - low <= most) continue;
+      if (ghosts + high - low <= most) continue;
       n    = high - low;
-      most = pads + n;
+      most = ghosts + n;
     }
     *owned *= (PetscReal)n;
     all *= (PetscReal)most;

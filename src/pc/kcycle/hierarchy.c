@@ -44,7 +44,7 @@ PetscErrorCode PCKCycleFindGrid(PC pc)
   else PetscCall(PCKCycleFoundGetDM(pc, &dm));
   if (dm == pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->ready) { /* with levels of PCGAMG what was found goes, too */
-    PetscCall(PCKCycleStructuredDrop(pc));
+    PetscCall(PCKCycleLevelsDrop(pc));
     PetscCall(PCKCycleFindGrid(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

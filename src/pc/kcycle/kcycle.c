@@ -104,7 +104,7 @@ static PetscErrorCode PCReset_KCycle(PC pc)
   PetscCall(PCKCycleModelReset(kc));
   PetscCall(PCKCyclePredictReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
-  PetscCall(PCKCycleStructuredDrop(pc));
+  PetscCall(PCKCycleLevelsDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,7 +122,7 @@ static PetscErrorCode PCDestroy_KCycle(PC pc)
   PetscCall(PCKCycleModelReset(kc));
   PetscCall(PCKCyclePredictReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
-  PetscCall(PCKCycleStructuredReset(kc));
+  PetscCall(PCKCycleLevelsReset(kc));
   PetscCall(PCKCycleFoundReset(kc));
   PetscCall(ComposeMethods(pc, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)pc, Container, NULL));

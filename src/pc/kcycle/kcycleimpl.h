@@ -74,7 +74,7 @@ typedef struct {
   PetscInt       nlevels;        /* finer than the gathered one */
   PetscInt       wanted;         /* levels from the gathered one on; 0: as many as there are */
   PetscBool      distinct;       /* smoothers before and behind the coarser levels are distinct solvers (up_) */
-  PetscBool      walls;          /* parts of the grid may be closed */
+  PetscBool      gaps;           /* parts of the grid may be closed */
   PetscBool      holes;          /* or there are isolated points */
   PetscBool      convects;       /* the finest operator has convection */
   PetscBool      cutlines;       /* lines of the finest grid are cut by inactive points */
@@ -349,7 +349,7 @@ typedef struct {
   PC                    svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
   PC                    svd_before;      /* which was this */
   PetscReal             scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
-  PetscBool             walls;           /* parts of the grid may be closed */
+  PetscBool             gaps;            /* parts of the grid may be closed */
   PetscBool             holes;           /* or there are isolated points */
   PetscInt              nclosed;         /* closed parts of the coarsest grid, where holes are */
   PetscBool             convects;        /* the finest operator has convection */

@@ -86,10 +86,10 @@ PetscErrorCode PCKCycleNumberSolver(PC pc, KSP solver, PetscInt number, PetscBoo
 /* The number of points of the finest grid over that of a level */
 PetscInt KCycleCoarseningRatio(const PC_KCycle *kc, PetscInt l)
 {
-  PetscInt fewer = kc->finer.exists ? kc->finer.ratio : 1;
+  PetscInt ratio = kc->finer.exists ? kc->finer.ratio : 1;
 
-  for (PetscInt i = 0; i < l; i++) fewer *= kc->grids[i].factor[0] * kc->grids[i].factor[1] * kc->grids[i].factor[2];
-  return fewer;
+  for (PetscInt i = 0; i < l; i++) ratio *= kc->grids[i].factor[0] * kc->grids[i].factor[1] * kc->grids[i].factor[2];
+  return ratio;
 }
 
 /* Sweeps of a smoother of level l, 0 being the finest. Where nobody has chosen what it relaxes, it gets to know the

@@ -48,7 +48,7 @@ static PetscErrorCode DescribeArrays(const PC_KCycle *kc, PetscInt l, KCycleMode
     PetscCall(PetscSNPrintf(level->solver + length, sizeof(level->solver) - length, "%s%" PetscInt_FMT "*%s",
                             i ? "," : "", parts->its[i], s->name));
   }
-  PetscCall(PetscStrlcat(level->solver, kc->engine->borrows ? ",double" : ",single", sizeof(level->solver)));
+  PetscCall(PetscStrlcat(level->solver, kc->engine->inplace ? ",double" : ",single", sizeof(level->solver)));
   if (kc->at == KCYCLE_MEMORY_DEVICE && l > kc->split.level) level->launches = steps + 3; /* kernels */
   level->operations = level->rows * ((PetscReal)parts->st->shape.ncoeffs * (sweeps + 1) + 4);
   level->messages   = !KCycleBoxTalks(box) ? 0 : parts->ghosts ? 3 : steps + 3;

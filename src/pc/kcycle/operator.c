@@ -243,8 +243,8 @@ static PetscErrorCode CheckStencil(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(A, &scan));
-  kc->walls = (PetscBool)(scan->walls || scan->empty < PETSC_INT_MAX);
-  kc->holes = (PetscBool)(kc->walls || scan->isolated);
+  kc->gaps  = (PetscBool)(scan->gaps || scan->empty < PETSC_INT_MAX);
+  kc->holes = (PetscBool)(kc->gaps || scan->isolated);
   if (scan->notfinite < PETSC_INT_MAX) PetscCall(KCycleFail(pc, NotFinite, scan->notfinite));
   else if (scan->scale == 0) PetscCall(KCycleFail(pc, AllZero, 0));
   else if (scan->zero < PETSC_INT_MAX) PetscCall(FailUnlessSmoothersStand(pc, scan->zero));
@@ -326,7 +326,7 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   kc->kernel          = KCYCLE_REGULAR;
   kc->kernel_constant = PETSC_FALSE;
   kc->scale           = 1.0;
-  kc->walls           = PETSC_FALSE;
+  kc->gaps            = PETSC_FALSE;
   kc->holes           = PETSC_FALSE;
   kc->nclosed         = 0;
   if (kc->use_structure) PetscCall(CheckStencil(pc));
@@ -334,7 +334,7 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   if (kc->finer.exists) {
     kc->kernel          = kc->finer.kernel;
     kc->kernel_constant = kc->finer.kernel_constant;
-    if (kc->finer.walls) kc->walls = PETSC_TRUE;
+    if (kc->finer.gaps) kc->gaps = PETSC_TRUE;
     if (kc->finer.holes) kc->holes = PETSC_TRUE;
   }
   PetscCheck(!kc->failure[0] || !pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_NOT_CONVERGED, "%s",

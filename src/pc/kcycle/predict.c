@@ -98,7 +98,7 @@ static PetscErrorCode Look(PC pc)
   if (!predict->why[0]) {
     const PetscBool known = (PetscBool)(predict->n && !memcmp(&now, &predict->analysed, sizeof(now)));
 
-    if (known && predict->single != kc->engine->borrows) PetscFunctionReturn(PETSC_SUCCESS);
+    if (known && predict->single != kc->engine->inplace) PetscFunctionReturn(PETSC_SUCCESS);
     predict->analysed = now;
     PetscCall(PCKCycleForecastMake(pc, known));
   }
@@ -137,9 +137,9 @@ PetscErrorCode PCKCyclePredictBegin(PC pc, KSP ksp)
   if (!kc->ready || kc->finer.exists || (!predict->sweeps && !predict->file)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &alone));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPKCG, &predict->kcg));
-  if (!predict->ready || alone != predict->richardson || (predict->n && predict->single == kc->engine->borrows)) {
+  if (!predict->ready || alone != predict->richardson || (predict->n && predict->single == kc->engine->inplace)) {
     predict->richardson = alone;
-    if (!predict->ready || !predict->n || predict->single == kc->engine->borrows) PetscCall(PCKCyclePredictSetUp(pc));
+    if (!predict->ready || !predict->n || predict->single == kc->engine->inplace) PetscCall(PCKCyclePredictSetUp(pc));
     else if (predict->sweeps == PC_KCYCLE_SWEEPS_AUTO) {
       PetscCall(Use(pc, predict->forecast[PCKCycleForecastBest(kc)].nu));
       PetscCall(Analyse(pc, &predict->analysed));

@@ -26,7 +26,7 @@ PetscErrorCode PCKCycleSolveCoarsest(PC pc, const KCycleVisit *visit, const Pets
   PetscCall(VecGetArrayWrite(lv->b, &a));
   PetscCall(PetscArraycpy(a, b, n));
   PetscCall(VecRestoreArrayWrite(lv->b, &a));
-  if (!kc->engine->borrows && !kc->gathered.ours) PetscCall(KCycleCoarsestMakeConsistent(lv, lv->b));
+  if (!kc->engine->inplace && !kc->gathered.ours) PetscCall(KCycleCoarsestMakeConsistent(lv, lv->b));
   if (visit->zeroguess && kc->coarse_reads) PetscCall(VecZeroEntries(lv->x));
   else if (!visit->zeroguess) {
     PetscCall(VecGetArrayWrite(lv->x, &a));
@@ -94,10 +94,10 @@ static PetscBool NeedsResidual(const PC_KCycle *kc, PetscInt l, const KCycleRun 
 }
 
 /* The finest level that works on arrays of PCMG's vectors, or 0 */
-static PetscInt LentTo(const PC_KCycle *kc)
+static PetscInt FinestInPlace(const PC_KCycle *kc)
 {
   if (kc->at == KCYCLE_MEMORY_DEVICE) return kc->split.level;
-  return kc->engine->borrows ? kc->nlevels - 1 : 0;
+  return kc->engine->inplace ? kc->nlevels - 1 : 0;
 }
 
 /* Levels between the finest and the coarsest use the arrays of their vectors, and all those of residuals; use:
@@ -105,7 +105,7 @@ static PetscInt LentTo(const PC_KCycle *kc)
 static PetscErrorCode UseArrays(PC pc, PC_KCycle *kc, const KCycleRun *run, PetscErrorCode (*use)(Vec, PetscScalar **))
 {
   PC_MG         *mg  = (PC_MG *)pc->data;
-  const PetscInt top = LentTo(kc);
+  const PetscInt top = FinestInPlace(kc);
 
   PetscFunctionBegin;
   for (PetscInt l = 1; l <= top; l++) {
@@ -125,7 +125,7 @@ static PetscErrorCode Renew(PC pc, PC_KCycle *kc)
   PetscObjectState    state;
 
   PetscFunctionBegin;
-  if (!kc->engine->borrows || kc->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->engine->inplace || kc->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectStateGet((PetscObject)kc->grids[0].A, &state));
   PetscCall(MatStencilCopyToHost(kc->grids[0].A));
   if (state != kc->attached && kc->parts[kc->nlevels - 1].ghosts) PetscCall(PCKCycleEngineSetUp(pc));
@@ -208,7 +208,7 @@ PetscErrorCode PCKCycleEngineApply(PC pc, const KCycleVisit *visit, Vec b, Vec x
   KCycleRun  run   = {0};
 
   run.visit = *visit;
-  if (visit->zeroguess || kc->engine->borrows) KCycleCall(Run(&solve, &run, b, x));
+  if (visit->zeroguess || kc->engine->inplace) KCycleCall(Run(&solve, &run, b, x));
   else KCycleCall(Correct(&solve, &run, b, x));
   return PETSC_SUCCESS;
 }
@@ -282,7 +282,7 @@ PetscErrorCode PCKCycleEngineIterate(PC pc, const KCycleStop *stop, PetscBool ze
   Solve      solve = {pc, *stop, 0, (PCRichardsonConvergedReason)0};
 
   PetscFunctionBegin;
-  if (kc->engine->borrows) PetscCall(IterateInPlace(&solve, zeroguess, b, x, its));
+  if (kc->engine->inplace) PetscCall(IterateInPlace(&solve, zeroguess, b, x, its));
   else PetscCall(IterateByCorrections(&solve, zeroguess, b, x, its));
   *reason = solve.reason;
   PetscFunctionReturn(PETSC_SUCCESS);

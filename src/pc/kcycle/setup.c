@@ -63,7 +63,7 @@ static PetscErrorCode ForgetOldShape(PC pc)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(
       pc, "The pattern of the operator has changed, or interpolations are to be adapted: building levels anew\n"));
-  PetscCall(PCKCycleStructuredDrop(pc));
+  PetscCall(PCKCycleLevelsDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

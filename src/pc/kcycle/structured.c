@@ -29,7 +29,7 @@ PetscErrorCode PCKCycleGridsReset(PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
+PetscErrorCode PCKCycleLevelsReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
   PetscCall(PCKCycleFallbackReset(kc));
@@ -117,7 +117,7 @@ static PetscErrorCode LeaveGAMG(PC pc)
 }
 
 /* Nothing is set up any more, and levels may be of another kind or number */
-PetscErrorCode PCKCycleStructuredDrop(PC pc)
+PetscErrorCode PCKCycleLevelsDrop(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc = KCycleOf(pc);
@@ -132,14 +132,14 @@ PetscErrorCode PCKCycleStructuredDrop(PC pc)
   PetscCall(ForgetCoarsestGrid(pc));
   if (kc->apart.use && mg->levels && !kc->choice[0][0].theirs[KCYCLE_ASPECT_PC])
     PetscCall(PCKCycleUnknownsRemove(pc, mg->levels[0]->smoothd));
-  PetscCall(PCKCycleStructuredReset(kc));
+  PetscCall(PCKCycleLevelsReset(kc));
   PetscCall((*kc->base.reset)(pc));
   PetscCall(PCKCycleSolversKeep(pc));
   PetscCall(LeaveGAMG(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCMG is given coarse operators from now on; what it was to do for them returns with PCKCycleStructuredDrop() */
+/* PCMG is given coarse operators from now on; what it was to do for them returns with PCKCycleLevelsDrop() */
 PetscErrorCode PCKCycleMakeOperators(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -291,7 +291,7 @@ PetscErrorCode PCKCycleStructuredChoose(PC pc)
   if (!kc->general[0]) PetscCall(FindStencil(pc, sizeof(kc->general), kc->general));
   if (!kc->general[0] && !kc->ready && kc->assembled)
     PetscCall(KCycleStructureCheckAssembled(pc, sizeof(kc->general), kc->general));
-  if (kc->general[0] && kc->ready) PetscCall(PCKCycleStructuredDrop(pc));
+  if (kc->general[0] && kc->ready) PetscCall(PCKCycleLevelsDrop(pc));
   PetscCheck(!kc->general[0] || kc->structured != PC_KCYCLE_STRUCTURED_ON, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP, "-pc_kcycle_structured on: levels cannot be structured: %s", kc->general);
   kc->use_structure = (PetscBool)!kc->general[0];
@@ -313,7 +313,7 @@ static PetscErrorCode ForgetCoarser(PC pc)
   kc->plain = NULL;
   kc->d     = NULL;
   PetscCall(PetscObjectReference((PetscObject)A));
-  PetscCall(PCKCycleStructuredDrop(pc));
+  PetscCall(PCKCycleLevelsDrop(pc));
   kc->grids[0].A = A;
   kc->plain      = plain;
   kc->d          = d;
@@ -439,7 +439,7 @@ static PetscErrorCode LeaveToDM(PC pc, PetscInt wanted)
   PetscCall(MatStencilIs(pc->pmat, &stencil));
   PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
   if (stencil || pc->dm == kc->found.dm || wanted > most) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleStructuredDrop(pc));
+  PetscCall(PCKCycleLevelsDrop(pc));
   kc->use_structure = PETSC_FALSE;
   PetscCall(PetscSNPrintf(kc->general, sizeof(kc->general),
                           "%" PetscInt_FMT " levels were asked for, and there would be %" PetscInt_FMT, wanted, built));

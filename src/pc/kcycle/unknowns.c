@@ -341,7 +341,7 @@ PetscErrorCode PCKCycleUnknownsFollow(PC pc)
   PetscCall(PCKCycleOperatorChanged(pc, dof, &kc->apart.image, &changed));
   if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
   kc->apart.tried = 0;
-  if (kc->apart.use) PetscCall(PCKCycleStructuredDrop(pc));
+  if (kc->apart.use) PetscCall(PCKCycleLevelsDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -395,7 +395,7 @@ PetscErrorCode PCKCycleUnknownsJudge(PC pc, PetscBool *again)
   if (!*again) PetscFunctionReturn(PETSC_SUCCESS);
   image        = apart->image;
   apart->image = NULL;
-  PetscCall(PCKCycleStructuredDrop(pc));
+  PetscCall(PCKCycleLevelsDrop(pc));
   apart->image = image;
   apart->tried = tried;
   apart->use   = (PetscBool)!use;

@@ -270,7 +270,7 @@ PetscErrorCode PCKCycleStartAnew(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleModelReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
-  if (kc->ngrids) PetscCall(PCKCycleStructuredDrop(pc));
+  if (kc->ngrids) PetscCall(PCKCycleLevelsDrop(pc));
   kc->ready       = PETSC_FALSE;
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -258,7 +258,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  structured levels\n"));
   PetscCall(PCKCyclePlaceView(pc, viewer));
-  if (kc->engine && !kc->engine->borrows)
+  if (kc->engine && !kc->engine->inplace)
     PetscCall(PetscViewerASCIIPrintf(viewer, "    in %s precision, %s excepted\n", kc->engine->name,
                                      kc->split.level ? "levels on the host" : "the coarsest problem"));
   if (kc->engine && kc->precise[0])

@@ -110,14 +110,14 @@ static PetscErrorCode CreateSmoother(PC pc)
    coarser grids may not see the walls */
 static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
 {
-  KCycleSeeds seeds = {scan->walls, KCYCLE_JUMP, -1, 0, KC_CLUSTER_SINGULAR};
+  KCycleSeeds seeds = {scan->gaps, KCYCLE_JUMP, -1, 0, KC_CLUSTER_SINGULAR};
   int         n     = 0;
 
-  if (relax->fewer) {
-    seeds.jump = PetscMax(KCYCLE_JUMP, KCYCLE_CLUSTER_JUMP / relax->fewer);
-    seeds.singular *= relax->fewer; /* rows have the rounding of finer levels, whose diagonals have larger sums */
+  if (relax->ratio) {
+    seeds.jump = PetscMax(KCYCLE_JUMP, KCYCLE_CLUSTER_JUMP / relax->ratio);
+    seeds.singular *= relax->ratio; /* rows have the rounding of finer levels, whose diagonals have larger sums */
   }
-  if (relax->clustering == PC_RELAX_CLUSTERS_ON || scan->walls) {
+  if (relax->clustering == PC_RELAX_CLUSTERS_ON || scan->gaps) {
     seeds.all = PETSC_TRUE;
     return seeds;
   }
@@ -139,7 +139,7 @@ static PetscErrorCode HasClusters(PC_Relax *relax, PetscReal jump, PetscBool *ha
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(relax->A, &scan));
-  *has = (PetscBool)(relax->smoother->local && (scan->rough > jump || scan->walls));
+  *has = (PetscBool)(relax->smoother->local && (scan->rough > jump || scan->gaps));
   if (!*has) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScanAsymmetry(relax->A, &scan));
   *has = (PetscBool) !(scan->skew > KCYCLE_DRIFT);
@@ -317,7 +317,7 @@ PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
 }
 
 /* The coarser grid that corrections come from: smoothers leave to it what it sees */
-PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscInt origin[], PetscInt fewer)
+PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscInt origin[], PetscInt ratio)
 {
   PC_Relax *relax = KCycleRelaxOf(pc);
 
@@ -325,7 +325,7 @@ PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscIn
   PetscCall(PCRelaxSetOrigin(pc, origin));
   if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscArraycpy(relax->factor, factor, 3));
-  relax->fewer = fewer;
+  relax->ratio = ratio;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
