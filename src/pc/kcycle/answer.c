@@ -6,7 +6,7 @@
 */
 #include "kcycleimpl.h"
 
-/* Does the solver claim, by a norm of its own, that its iterations have solved the system that it was given? */
+/* Does the solver claim, by its own norm, that its iterations have solved the system that it was given? */
 static PetscErrorCode Claims(PC pc, KSP ksp, PetscBool *claims)
 {
   KSPConvergedReason reason;

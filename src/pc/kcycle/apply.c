@@ -13,7 +13,7 @@ KCycleVisit KCycleApplication(PC pc, PetscInt kappa, PetscBool transpose)
   return visit;
 }
 
-/* What the finest level borrows for an application */
+/* What the finest level works with in an application */
 typedef struct {
   Vec                b, x; /* the caller's vectors */
   const PetscScalar *ba;   /* and their arrays */
@@ -322,7 +322,7 @@ PetscErrorCode PCKCycleTestNorm(PC pc, PetscReal norm, const KCycleStop *stop, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the levels of PCMG; its: how many at most, and how many there were. The residual is compared behind the
+/* On the levels of PCMG; its: how many at most, and how many there were. The residual is compared after the
    pre-smoother, as PCMG does */
 static PetscErrorCode KCycleIterateVecs(PC pc, const KCycleStop *stop, PetscBool zeroguess, PetscInt *its,
                                         PCRichardsonConvergedReason *reason)

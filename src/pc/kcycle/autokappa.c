@@ -239,11 +239,11 @@ static PetscReal Seconds(PC pc, const PC_KCycle *kc, PetscInt kappa, PetscBool a
 
   visit.zeroguess = (PetscBool)!alone;
   KCycleModelAdd(&kc->timing.model, &visit, &sum);
-  return sum.seconds + (alone ? 0 : kc->automatic.beside);
+  return sum.seconds + (alone ? 0 : kc->automatic.vectors);
 }
 
-/* What a Krylov method does beside: a product, and vectors that pass by */
-static PetscErrorCode TimeBeside(Space *space, PetscReal *seconds)
+/* What a Krylov method does but for its preconditioner: a product, and operations of vectors */
+static PetscErrorCode TimeVectors(Space *space, PetscReal *seconds)
 {
   PetscReal   times[5];
   PetscScalar dot;
@@ -305,7 +305,7 @@ static PetscErrorCode Try(PC pc)
     candidate->kappa = kappas[i];
     PetscCall(Arnoldi(&space, kappas[i]));
     if (!Learn(&space, candidate)) break;
-    if (!automatic->n++) PetscCall(TimeBeside(&space, &automatic->beside));
+    if (!automatic->n++) PetscCall(TimeVectors(&space, &automatic->vectors));
   }
   PetscCall(DestroySpace(&space));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -39,7 +39,7 @@ static PetscErrorCode SetDefault(PC inner, const char name[], const char all[], 
 }
 
 /* BoomerAMG as it is good for jumps; there are no functions for these options. Sweeps through all points, forward
-   before the coarser levels and backward behind them, take less time than symmetric ones, coarse points first */
+   before the coarser levels and backward after them, take less time than symmetric ones, coarse points first */
 static PetscErrorCode ReadBoomerAMG(PC inner)
 {
   static const char        all[]         = "-pc_hypre_boomeramg_relax_type_all";

@@ -186,8 +186,8 @@ PetscErrorCode PCKCycleGetInterpolation(PC pc, PCKCycleInterpolationType *interp
   With "auto" each level coarsens the directions whose couplings are, in the mean, at least 0.6 of the strongest. When
   values change levels keep their grids until couplings are beyond that by 15 %.
 
-  Where points inside the grid are coupled to nobody (inactive cells), "auto" coarsens a direction beside which one
-  other is stronger, too, and levels relax lines along that, unless `PCKCycleSetAnisotropy()`, `-mg_levels_pc_type` or
+  Where there are isolated points inside the grid (inactive cells), "auto" also coarsens a direction that one other is
+  stronger than, and levels relax lines along that, unless `PCKCycleSetAnisotropy()`, `-mg_levels_pc_type` or
   `-mg_levels_pc_relax_type` says otherwise: thin pieces between inactive cells are seen by no grid that is coarser in
   the strong direction alone.
 
@@ -263,17 +263,17 @@ PetscErrorCode PCKCycleGetSemicoarsen(PC pc, const char *directions[])
   Notes:
   Directions whose couplings are weak in the mean are not coarsened, see `PCKCycleSetSemicoarsen()`. Where the strong
   direction changes from place to place, as on stretched grids, that is no answer: with
-  `PC_KCYCLE_ANISOTROPY_AUTO` a level relaxes lines, once before and once behind the coarser levels, along each
-  direction beside which a coarsened one is weaker by a factor of 10 at 5 % of the points at least. In the view such a
+  `PC_KCYCLE_ANISOTROPY_AUTO` a level relaxes lines, once before and once after the coarser levels, along each
+  direction that a coarsened one is weaker than by a factor of 10 at 5 % of the points at least. In the view such a
   level has "lines along" these directions. Lines that inactive cells break are relaxed as often as points.
 
-  In 3D two directions may be strong beside the third at some places, and another two elsewhere. Where a direction is
-  weak beside both others at 5 % of the points, lines are tried on an error that oscillates along it. If three sweeps
+  In 3D two directions may be stronger than the third at some points, and another two elsewhere. Where a direction is
+  weaker than both others at 5 % of the points, lines are tried on an error that oscillates along it. If three sweeps
   leave nearly all of that at 0.5 % of the points (2 % where coefficients jump), and it is nothing that the coarser
   grid can correct, the level relaxes planes ("planes across" in the view): they take as long as five iterations by
   lines, or more. If it does so in one direction, it does in others from a quarter of these parts on.
 
-  Smoothers whose type somebody has chosen (`-mg_levels_pc_relax_type`) stay as they are.
+  Smoothers whose type was chosen (`-mg_levels_pc_relax_type`) stay as they are.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetAnisotropy()`, `PCKCycleSetSemicoarsen()`, `PCRelaxSetType()`
 @*/
@@ -312,7 +312,7 @@ PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropyType *anisotropy)
 }
 
 /*@
-  PCKCycleSetProcEqLim - Sets with how few points a process structured levels go on on fewer processes.
+  PCKCycleSetProcEqLim - Sets with how few points a process structured levels are agglomerated.
 
   Logically Collective
 
@@ -321,7 +321,7 @@ PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropyType *anisotropy)
 - limit - points of a level that processes have in the mean, at least 0
 
   Options Database Key:
-. -pc_kcycle_process_eq_limit <limit> - points a process, below which fewer processes go on
+. -pc_kcycle_process_eq_limit <limit> - points a process, below which levels are agglomerated
 
   Level: advanced
 
@@ -332,7 +332,7 @@ PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropyType *anisotropy)
   process: levels are numbered from the coarsest of all, and `-mg_coarse_` are the options of the solver of that one.
   `PCMGGetLevels()` and `PCMGGetSmoother()` know the levels on all processes.
 
-  How many processes go on, and why, is shown by `-ksp_view`; `-mg_gather_pc_telescope_reduction_factor` says how many
+  On how many processes, and why, is shown by `-ksp_view`; `-mg_gather_pc_telescope_reduction_factor` says how many
   times fewer they are. Levels stay on all processes in one dimension, where the program has chosen their number
   (`PCMGSetLevels()`) or solvers of levels (`PCMGGetSmoother()`), where it assembles coarse operators, and where
   `-pc_mg_levels` asks for a number of levels that the `DM` has itself, but for operators of type `MATSTENCIL`.
@@ -351,7 +351,7 @@ PetscErrorCode PCKCycleSetProcEqLim(PC pc, PetscInt limit)
 }
 
 /*@
-  PCKCycleGetProcEqLim - Gets with how few points a process structured levels go on on fewer processes.
+  PCKCycleGetProcEqLim - Gets with how few points a process structured levels are agglomerated.
 
   Not Collective
 

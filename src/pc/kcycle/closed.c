@@ -189,7 +189,7 @@ static PetscErrorCode Pin(Mat A, Vec limits, PetscReal scale)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of the finest level, which then has an operator of its own, that the solver does not multiply with */
+/* Of the finest level, which then has its own operator, that the solver does not multiply with */
 PetscErrorCode PCKCyclePinEmptyRows(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);
@@ -226,7 +226,7 @@ static PetscErrorCode SmallestUncoupled(Mat A, PetscReal *least)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a coarser level, by the diagonals of the finer points that a coarse one stands for, which are 27 at most. Where
+/* Of a coarser level, by the diagonals of the finer points that a coarse one represents, which are 27 at most. Where
    stored boundary points are all that is not coupled, their diagonals are far above that */
 PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *kc, KCycleGridLevel *level)
 {

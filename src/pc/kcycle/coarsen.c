@@ -4,7 +4,7 @@
 #include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 
-/* The coefficients of one point: couplings with those behind and ahead in each direction, whatever their place
+/* The coefficients of one point: couplings with those before and ahead in each direction, whatever their position
    across, and the row sum */
 typedef struct {
   PetscReal c[3][2], sum, diagonal;
@@ -26,7 +26,7 @@ static void PointRead(const KCycleShape *shape, const KCycleLine *l, PetscInt i,
   for (int d = 0; d < 6; d++) p->c[d / 2][d % 2] = PetscAbsReal(p->c[d / 2][d % 2]);
 }
 
-/* What looking at boundaries needs: row sums of neighbours' points are known where somebody owns one and not the next
+/* What looking at boundaries needs: row sums of neighbours' points are known where a process owns one and not the next
    point */
 typedef struct {
   const KCycleStencil *st;
@@ -84,7 +84,7 @@ static void LookAtPoint(Look *look, const Point *p, const PetscInt at[], KCycleB
   }
 }
 
-/* Row sums beside the box, if any process needs them: one that has a single point at a boundary */
+/* Row sums next to the box, if any process needs them: one that has a single point at a boundary */
 static PetscErrorCode LookCreate(Mat A, Look *look)
 {
   const KCycleBox   *box;
@@ -116,7 +116,7 @@ static PetscErrorCode LookCreate(Mat A, Look *look)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The end points of so many lines later are asked for */
+/* The end points of this number of lines later are prefetched */
 #define LINES_AHEAD 4
 
 /* The points of a line at boundaries: of an inner one, not at a boundary in y or z, the first and the last */
@@ -143,7 +143,7 @@ static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleBoundar
 }
 
 /* What is found does not depend on how lines are stored. An inner line that has the coefficients of the last one has
-   the same boundaries, if the points beside these are on it */
+   the same boundaries, if the points next to these are on it */
 static PetscErrorCode LookAtBoundaries(Mat A, KCycleBoundaryFacts facts[])
 {
   const KCycleStencil *st     = KCycleStencilOf(A);
@@ -227,7 +227,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
 /*
   Does a coarse grid of every second point cover the domain evenly, as a program takes it that assembles operators on
   any grid? Between Neumann boundaries an even number of points are cells, taken in pairs, and an odd number begins and
-  ends with points on the walls.
+  ends with points on the boundary.
 */
 static PetscBool CoversDomain(const KCycleBox *box, const KCycleGridLevel *level, PetscInt d)
 {
@@ -277,7 +277,7 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleGridLeve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Do inactive points break lines of the finest grid? Then levels relax lines and are coarsened in more directions: not
+/* Do inactive points cut lines of the finest grid? Then levels relax lines and are coarsened in more directions: not
    where anisotropy is off, or the user chose a smoother */
 static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
 {
@@ -305,7 +305,7 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleGridLevel *level)
   KCycleBoundaryFacts facts[3];
 
   PetscFunctionBegin;
-  /* whether there is convection is decided on the finest level; where there is none nobody asks for drift */
+  /* whether there is convection is decided on the finest level; where there is none drift is not needed */
   if ((level == kc->grids && !kc->finer.exists) || kc->convects) PetscCall(MatStencilScanAsymmetry(level->A, &scan));
   else PetscCall(MatStencilScan(level->A, &scan));
   if (level == kc->grids)

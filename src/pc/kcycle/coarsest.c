@@ -116,7 +116,7 @@ PetscErrorCode KCycleHasOption(PetscObject o, size_t n, const char *const names[
 
 /*
   What the last set-up did because the operator was singular is undone: the next operator may be regular. The coarsest
-  matrix has the null spaces that it had, and the coarsest solver its own preconditioner, unless somebody has chosen
+  matrix has the null spaces that it had, and the coarsest solver its own preconditioner, unless the program has chosen
   others since
 */
 PetscErrorCode PCKCycleCoarseForget(PC pc)
@@ -197,7 +197,7 @@ static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse)
 }
 
 /*
-  When the coarsest operator exists. Whether the finest one is singular is not known where it has closed parts beside
+  When the coarsest operator exists. Whether the finest one is singular is not known where it has closed parts and
   others: the coarsest one says that. KSP projects its kernel out of right side and solution, and a factorization is as
   good as a pseudo-inverse; where the coarsest solver is none that factors the whole operator there is one by SVD.
 */

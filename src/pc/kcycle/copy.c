@@ -1,10 +1,10 @@
 /*
-  Operators whose entries are known but not in rows of their own: what builds levels from matrices, and factorizations,
+  Operators whose entries are known but not stored row by row: what builds levels from matrices, and factorizations,
   take a copy in MATAIJ.
 */
 #include "kcycleimpl.h"
 
-/* What belongs to a matrix beside its entries */
+/* What belongs to a matrix but for its entries */
 static PetscErrorCode CopyAttributes(Mat from, Mat to)
 {
   MatNullSpace nullspace;

@@ -16,12 +16,12 @@ static PetscErrorCode Solve(const KCycleObjects *c, KSP ksp, PC_MG_Levels *lv)
 }
 
 /*
-  x <- S(x, b). Smoothers behind the coarser levels have the colours in reverse order, which makes the cycle symmetric;
+  x <- S(x, b). Smoothers after the coarser levels have the colours in reverse order, which makes the cycle symmetric;
   in the transposed cycle they come before. Telling a smoother that it starts from zero spares it a residual
 */
-static PetscErrorCode Smooth(const KCycleObjects *c, PetscInt l, PetscBool behind, PetscBool zeroguess)
+static PetscErrorCode Smooth(const KCycleObjects *c, PetscInt l, PetscBool after, PetscBool zeroguess)
 {
-  const PetscBool up  = (PetscBool)(behind != (c->kind == KCYCLE_TRANSPOSED));
+  const PetscBool up  = (PetscBool)(after != (c->kind == KCYCLE_TRANSPOSED));
   const KSP       ksp = up ? c->levels[l]->smoothu : c->levels[l]->smoothd;
   PC              relax;
   PetscErrorCode  ierr;
@@ -293,7 +293,7 @@ static PetscErrorCode FullTranspose(const KCycleObjects *c, PetscInt kappa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The finest level already knows its right side and its solution */
+/* The finest level already has its right side and its solution */
 PetscErrorCode KCycleObjectsApply(const KCycleObjects *c, const KCycleVisit *visit)
 {
   const PC_MG *mg = (PC_MG *)c->pc->data;

@@ -1,5 +1,5 @@
 /*
-  Where structured levels live: on the host, or on a device that has the vectors of the solver.
+  Where structured levels are: on the host, or on a device that has the vectors of the solver.
 */
 #include "kcycleimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
@@ -106,7 +106,7 @@ PetscErrorCode PCKCyclePlaceCreateLevels(PC pc, PetscReal scale)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The solver has shown its vectors */
+/* The solver's vectors are known now */
 PetscErrorCode PCKCyclePlaceFollow(PC pc)
 {
   PC_KCycle        *kc = KCycleOf(pc);
@@ -197,7 +197,7 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
 }
 
 /*@
-  PCKCycleSetPlace - Sets where structured levels live.
+  PCKCycleSetPlace - Sets where structured levels are.
 
   Logically Collective
 
@@ -215,9 +215,9 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
   the library was built with CUDA or HIP and the smoother of the finest level has kernels there, as those of `PCRELAX`
   have, unless the cycles of its planes need the host. A level with another smoother is on the host with all coarser
   ones; `-ksp_view` says where they are, and why.
-  They are set up on the host and copied once; a cycle of one process copies nothing then, unless somebody chose the
-  solver of the coarsest problem. Several processes copy halos, first and last points of lines that they have parts of,
-  and right side and solution of the coarsest level. Levels that go on on fewer processes stay on the host.
+  They are set up on the host and copied once; a cycle of one process copies nothing then, unless the solver of
+  the coarsest problem was chosen. Several processes copy halos, first and last points of lines that they have parts of,
+  and right side and solution of the coarsest level. Agglomerated levels stay on the host.
 
   `PC_KCYCLE_PLACE_DEVICE` is an error where that cannot be.
 
@@ -235,7 +235,7 @@ PetscErrorCode PCKCycleSetPlace(PC pc, PCKCyclePlaceType place)
 }
 
 /*@
-  PCKCycleGetPlace - Gets where structured levels are to live.
+  PCKCycleGetPlace - Gets where structured levels are to be.
 
   Not Collective
 

@@ -1,5 +1,5 @@
 /*
-  Levels on a device beside the same levels on the host. A smoother of planes has a PCKCYCLE for them, and works on the
+  Levels on a device in addition to the same levels on the host. A smoother of planes has a PCKCYCLE for them, and works on the
   host or, with arrays that are there, on a device: what is made at set-up is the host's, and gets a copy when it is
   first asked for. Nothing of a run on the copy needs the host with one process, so that the caller can record it.
 */
@@ -51,7 +51,7 @@ static PetscInt CountSystems(const PC_KCycle *kc)
   return kc->parts[0].st->box->n[2];
 }
 
-/* The only level has the caller's vectors, which are no vectors here */
+/* The only level works on the caller's vectors, which are arrays here: it gets vectors, or has them no more */
 static void SetVectors(PC pc, PC_KCycle *kc, PetscBool set)
 {
   PC_MG_Levels *lv = ((PC_MG *)pc->data)->levels[0];

@@ -1,7 +1,7 @@
 /*
   Levels that are all ours: structured, with PCRELAX in KSPRICHARDSON as smoothers and PCMG's own residual. The cycle
   runs on their arrays (see cycleimpl.h), without KSP, Mat or Vec below the finest level; the solver of the coarsest
-  level is PETSc's. As soon as somebody wants something else of a level, the same hierarchy is that of PCMG.
+  level is PETSc's. As soon as something else is asked of a level, the same hierarchy is that of PCMG.
 */
 #include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>

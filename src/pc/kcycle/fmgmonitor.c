@@ -4,7 +4,7 @@
 #include "kcycleimpl.h"
 #include <petsckcycle/private/transferimpl.h>
 
-/* Room for who watches; run: on arrays, or NULL */
+/* Room for the monitor; run: on arrays, or NULL */
 PetscErrorCode PCKCycleFMGWatch(PC pc, KCycleRun *run)
 {
   PC_KCycle *kc = KCycleOf(pc);
@@ -85,7 +85,7 @@ static PetscErrorCode Judge(PC pc, PetscInt l, const PetscScalar *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x of level l: when its cycle is done (stage 0), behind two more (2); then it gets back what it was (3) */
+/* x of level l: when its cycle is done (stage 0), after two more (2); then it gets back what it was (3) */
 PetscErrorCode PCKCycleFMGSee(PC pc, PetscInt l, int stage, PetscScalar *x)
 {
   PC_KCycle *kc = KCycleOf(pc);
@@ -102,7 +102,7 @@ PetscErrorCode PCKCycleFMGSee(PC pc, PetscInt l, int stage, PetscScalar *x)
 }
 
 /*@
-  PCKCycleSetFMGMonitor - Sets whether full multigrid shows, for each level, the error of its solution beside that of
+  PCKCycleSetFMGMonitor - Sets whether full multigrid shows, for each level, the error of its solution and that of
   the discretisation.
 
   Logically Collective

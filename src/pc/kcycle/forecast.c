@@ -22,7 +22,7 @@ static const KCycleRate *RateOf(const PC_KCycle *kc, const KCycleRoofline *roofl
   return KCycleRooflineRate(roofline, s->name, (PetscBool)!kc->engine->inplace, s->st->box->dim, s->st->shape.ncoeffs);
 }
 
-/* Of a visit of a level, which has so many points on a process, the next one so many */
+/* Of a visit of a level, with this number of points on a process, and of the next level */
 static PetscReal VisitSeconds(const PC_KCycle *kc, const KCycleRoofline *roofline, PetscInt number, const int nu[2],
                               PetscReal points, PetscReal coarse)
 {
@@ -54,7 +54,7 @@ static PetscReal PointsOf(const PC_KCycle *kc, PetscInt l)
   return (PetscReal)KCycleBoxGlobalRows(box) / (PetscReal)(box->nproc[0] * box->nproc[1] * box->nproc[2]);
 }
 
-/* Sweeps of level l with so many on the finest one */
+/* Sweeps of level l with nu on the finest one */
 static PetscInt SweepsOf(const PC_KCycle *kc, PetscInt l, int which, PetscInt nu)
 {
   const KCycleLevelParts *parts = &kc->parts[kc->nlevels - 1 - l];
@@ -221,7 +221,7 @@ static PetscBool GoesOn(PC_KCycle *kc)
   return goes;
 }
 
-/* Of an iteration of KSPCG (0) or KSPKCG beside the preconditioner; where it is not known: of 16 words a point, or 8 */
+/* Of an iteration of KSPCG (0) or KSPKCG but for the preconditioner; where it is not known: of 16 words a point, or 8 */
 static PetscReal KrylovSeconds(const PC_KCycle *kc, const KCycleRoofline *roofline, int which)
 {
   const PetscReal points = PointsOf(kc, 0), bytes = (which ? 8 : 16) * points * (PetscReal)sizeof(PetscScalar);

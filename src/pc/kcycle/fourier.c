@@ -7,7 +7,7 @@
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/transferimpl.h>
 
-/* So many points at each end of a grid do not count */
+/* This number of points at each end of a grid does not count */
 #define MARGIN 2
 
 /* Coefficients that differ by this part of the diagonal are the same */
@@ -217,7 +217,7 @@ static PetscErrorCode TakeLevel(PC pc, const PC_KCycle *kc, PetscInt l, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Levels on fewer processes follow the last one here, which is the finest one there; the first process knows them */
+/* Levels on fewer processes follow the last one here, which is the finest one there; the first process has them */
 static PetscErrorCode TakeGathered(PC pc, const PC_KCycle *kc, PetscInt most, KCycleFourier *f)
 {
   KCycleFourier *rest;

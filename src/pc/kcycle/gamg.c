@@ -12,7 +12,7 @@ PetscErrorCode PCKCycleCoordinatesReset(PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* So many points of this process, all coordinates of a point together */
+/* Of n points of this process, all coordinates of a point together */
 PetscErrorCode PCSetCoordinates_KCycle(PC pc, PetscInt dim, PetscInt n, PetscReal coordinates[])
 {
   PC_KCycle *kc = KCycleOf(pc);

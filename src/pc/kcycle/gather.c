@@ -1,7 +1,7 @@
 /*
   Agglomeration: levels with few points on each process are agglomerated, in the end on one.
 
-  The coarsest level of a PCKCYCLE is then gathered by PCTELESCOPE, which makes a communicator of those that go on and
+  The coarsest level of a PCKCYCLE is then gathered by PCTELESCOPE, which makes a communicator of some of the processes and
   gives them grid and operator, and an inner PCKCYCLE has the levels from that grid on. The cycle passes from one to the
   other with its right side, its iterate and its kappa, so that it is the cycle of all levels together: the numbers are
   those of one process. The inner one is told what was found on the finer levels, and follows their options.
@@ -10,8 +10,8 @@
 #include <petsckcycle/private/stencilimpl.h>
 #include <petsckcycle/private/coarsenimpl.h>
 
-/* Names of what hangs on the PCTELESCOPE: of each process, right side and solution at the points that it goes on with,
-   none if it does not, and the scatter to them */
+/* Names of what is composed with the PCTELESCOPE: of each process, right side and solution at the points that it has of
+   agglomerated levels, if any, and the scatter to them */
 static const char *const Here[2]   = {"PCKCycleGatherRightSide", "PCKCycleGatherSolution"};
 static const char        Scatter[] = "PCKCycleGatherScatter";
 
@@ -75,8 +75,8 @@ PetscErrorCode PCKCycleMayGather(PC pc, PetscBool *may)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where processes are fewer already, one of them goes on if the factor is larger than their number, which PCTELESCOPE
-   takes for an error: options are those of the first move */
+/* Where levels are agglomerated already, the next ones are on one process if the factor is larger than the number of
+   processes, which PCTELESCOPE takes for an error: options are those of the first agglomeration */
 static PetscErrorCode PCSetFromOptions_Gathered(PC gather, KCycleOptionItems PetscOptionsObject)
 {
   const char  *prefix = ((PetscObject)gather)->prefix, *factor = "-pc_telescope_reduction_factor";
@@ -109,7 +109,7 @@ static PetscErrorCode PCSetFromOptions_Gathered(PC gather, KCycleOptionItems Pet
 /*
   Is the coarsest grid to be gathered? Where levels have stopped for it, and where it is too large for a direct solver
   on every process. The options of the PCTELESCOPE begin with mg_gather_; those of the coarsest solver are for the one
-  behind the last level
+  below the last level
 */
 PetscErrorCode PCKCycleGather(PC pc)
 {
@@ -146,7 +146,7 @@ PetscErrorCode PCKCycleGather(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On processes that go on: a vector on their communicator that has the numbers of the one here */
+/* On processes of agglomerated levels: a vector on their communicator that has the numbers of the one here */
 static PetscErrorCode CreateGatheredVector(KSP inner, Vec here, Vec *there)
 {
   Mat          A;
@@ -186,7 +186,7 @@ static PetscErrorCode CreateVectors(PC_KCycle *kc, PC gather, KSP inner, IS rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The points that this process goes on with, in the order of its new part of the grid. Their rows follow from the box
+/* The points that this process has of agglomerated levels, in the order of its new box of the grid. Their rows follow from the box
    alone: an AO would have those of all processes on each */
 static PetscErrorCode PrepareScatter(PC_KCycle *kc, KSP inner, PC gather)
 {
@@ -216,7 +216,7 @@ static PetscErrorCode PrepareScatter(PC_KCycle *kc, KSP inner, PC gather)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* To the processes that go on, or back from them */
+/* To the processes of agglomerated levels, or back from them */
 static PetscErrorCode Move(PC gather, int which, ScatterMode mode, Vec v)
 {
   VecScatter scatter;
@@ -252,7 +252,7 @@ static PetscErrorCode PCApplyTranspose_Gathered(PC gather, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Goes on with a visit, on the vectors of the coarsest level here */
+/* Continues a visit, on the vectors of the coarsest level here */
 PetscErrorCode PCKCycleGatheredVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
 {
   PC_KCycle     *kc = KCycleOf(pc);
@@ -302,7 +302,7 @@ PetscErrorCode PCKCycleGatheredIterate(PC pc, const KCycleStop *stop, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What was found on these levels, for those of the solver that goes on with their coarsest grid */
+/* What was found on these levels, for the agglomerated ones of the inner solver */
 static PetscErrorCode HandOn(PC pc, PC solver)
 {
   PC_KCycle             *kc = KCycleOf(pc), *inner = KCycleOf(solver);
@@ -392,7 +392,7 @@ PetscErrorCode PCKCycleGatheredFollow(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How the processes that go on have set up their levels is known to all: whether these are levels of ours, and their
+/* How agglomerated levels have been set up is made known to all processes: whether these are levels of ours, and their
    number without the first */
 static PetscErrorCode Agree(PC pc)
 {
@@ -425,8 +425,7 @@ void PCKCycleGatheredForget(PC_KCycle *kc)
   kc->gathered.processes = 0;
 }
 
-/* The solver that goes on is set up with the level that it goes on from; PCTELESCOPE would leave that to the first
-   cycle */
+/* The inner solver is set up with the coarsest level here; PCTELESCOPE would leave that to the first cycle */
 PetscErrorCode PCKCycleGatheredSetUp(PC pc)
 {
   KSP        coarse = ((PC_MG *)pc->data)->levels[0]->smoothd, inner;

@@ -1,6 +1,6 @@
 /*
   Where processes cut planes of a grid that was found in a matrix, the finest level has rows that another process has in
-  the solver's vectors. The work vectors of KSP get ghost rows, room for such rows before and behind those of the
+  the solver's vectors. The work vectors of KSP get ghost rows, room for such rows before and after those of the
   process. The finest level then works on the arrays of these vectors, and only what is in ghost rows is sent:
 
     memory of a vector      [ghost|=== rows of the process ====]

@@ -4,8 +4,7 @@
 #include <petsckcycle/private/ghostsimpl.h>
 #include "kcycleimpl.h"
 
-/* So far a sweep reaches: what it leaves at a point depends on others so many points away. 0: it cannot do with ghost
-   points */
+/* The distance of the points that what a sweep leaves at a point depends on. 0: it cannot work with ghost points */
 static PetscInt ReachOf(const KCycleSmoother *s)
 {
   if (s->single || s->clusters || !s->ops.smoothrestrict) return 0;
@@ -15,7 +14,7 @@ static PetscInt ReachOf(const KCycleSmoother *s)
                                               : 0;
 }
 
-/* The most ghost points that a process has beside its own; owned: the points that it owns. Directions of the grid in
+/* The most ghost points that a process has; owned: the points that it owns. Directions of the grid in
    which there is a process with neighbours on both sides decide */
 static PetscReal GhostPoints(const KCycleBox *box, PetscInt depth, PetscReal *owned)
 {
@@ -57,12 +56,12 @@ static PetscInt DepthOf(const PC_KCycle *kc, const KCycleLevelParts *parts)
     reach[i] *= parts->its[i] * (parts->order[i] == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1);
   }
   most  = PetscMax(reach[0], reach[1]); /* the transposed cycle has the smoothers the other way round */
-  /* sweeps that are done once more going up, see KCycleSmootherUnwritten(), come before those behind coarser levels */
+  /* sweeps that are done once more going up, see KCycleSmootherUnwritten(), come before those after coarser levels */
   depth = KCycleGhostsDepth(most, parts->smoother[0]->ops.repeats ? reach[0] + reach[1] : most);
   return GhostPoints(box, depth, &owned) <= owned + kc->limits.ghost_points ? depth : 0;
 }
 
-/* Collective. When it is known which levels there are, and where they live */
+/* Collective. When it is known which levels there are, and where they are */
 PetscErrorCode PCKCycleGhostsSetUp(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);

@@ -9,7 +9,8 @@ static PetscBool RevisitsCoarser(const PC_KCycle *kc)
   return kc->finer.exists ? kc->finer.revisits : (PetscBool)(kc->kappa > 1 && !kc->automatic.wanted);
 }
 
-/* Kappa, where nobody has chosen it. What the finest level relaxes is known when it has its smoothers */
+/* Kappa, unless it was chosen by the program or an option. What the finest level relaxes is known when it has its
+   smoothers */
 void PCKCycleChooseKappa(PC_KCycle *kc, const char planes[])
 {
   if (!kc->kappa_set && kc->finer.exists) kc->kappa = kc->finer.kappa;

@@ -66,14 +66,14 @@ typedef struct {
 } KCycleGridLevel;
 
 /* What the levels of another solver found, whose coarsest problem this one was given after it had been gathered: its
-   levels go on where those end */
+   levels continue those */
 typedef struct {
   PetscBool      exists;
   KCycleBoundary boundary[3][2]; /* of the grid */
   PetscInt       ratio;          /* of the points of that one over those of this one */
   PetscInt       nlevels;        /* finer than the gathered one */
   PetscInt       wanted;         /* levels from the gathered one on; 0: as many as there are */
-  PetscBool      distinct;       /* smoothers before and behind the coarser levels are distinct solvers (up_) */
+  PetscBool      distinct;       /* smoothers before and after the coarser levels are distinct solvers (up_) */
   PetscBool      gaps;           /* parts of the grid may be closed */
   PetscBool      holes;          /* or there are isolated points */
   PetscBool      convects;       /* the finest operator has convection */
@@ -90,9 +90,9 @@ typedef struct {
 /* The levels from the coarsest one here on, on fewer processes; see gather.c */
 typedef struct {
   PetscBool ours;      /* they are those of a PCKCYCLE, */
-  PC        pc;        /* which is this one, on processes that go on; else NULL */
+  PC        pc;        /* which is this one, on processes that have points of them; else NULL */
   PetscInt  below;     /* their number, without the first one */
-  PetscInt  processes; /* that go on */
+  PetscInt  processes; /* that have points of them */
   Vec       vec[2];    /* right side and solution on their communicator */
 } KCycleGathered;
 
@@ -138,7 +138,7 @@ typedef struct {
   PetscInt         cycles;
 } KCycleStamp;
 
-/* Parts of a solver that somebody may choose without the others */
+/* Aspects of a solver that a program may choose without the others */
 typedef enum {
   KCYCLE_ASPECT_KSP,    /* type and parameters of the Krylov method, */
   KCYCLE_ASPECT_PC,     /* of the preconditioner */
@@ -205,12 +205,13 @@ typedef struct {
   PetscLogEvent     event[KCYCLE_NUM_PHASES];
 } KCycleSplit;
 
-/* Levels on a device beside those on the host, for who has arrays there: smoothers of planes; see devicecopy.c */
+/* Levels on a device in addition to those on the host, for smoothers of planes, which have arrays there; see
+   devicecopy.c */
 typedef struct {
   PetscBool         tried;
   const char       *why; /* there are none */
   KCycleLevels     *levels;
-  KCycleLevelParts *parts;  /* nobody logs or times what they do */
+  KCycleLevelParts *parts;  /* what they do is neither logged nor timed */
   Vec               vec[2]; /* right side and solution for the coarsest solver, where the only level has none */
   PetscInt64        calls;
   KCycleTimer       timer;
@@ -234,7 +235,7 @@ typedef struct {
   PetscInt             cycles; /* that were measured; 0: none */
   PetscReal            left;   /* of noise, by all of these, */
   PetscReal            last;   /* of what was left before it, by the last one, */
-  PetscReal            ahead;  /* and of noise, by so many as decide */
+  PetscReal            ahead;  /* and of noise, by the number of cycles that decides */
   PetscInt             its;    /* of the first solve since then; 0: there was none */
   PetscBool            grown;  /* a later one has taken more by half */
   const char          *why;    /* nothing was measured where facts asked for it; or NULL */
@@ -264,7 +265,7 @@ typedef struct {
   PetscBool  wanted;
   PetscBool  shown;       /* when the PC is reset or destroyed, */
   char      *file;        /* in this file, or NULL: on the screen; */
-  PetscBool  csv, append; /* as numbers between commas, behind what the file has */
+  PetscBool  csv, append; /* as numbers between commas, after what the file has */
   PetscReal  seconds;     /* of all cycles, */
   PetscInt64 cycles;      /* and their number */
   PetscBool  on;          /* cycles that run count */
@@ -278,12 +279,13 @@ typedef struct {
 
 /* Sizes of levels from which, or to which, something is done. All numbers: they are compared as memory */
 typedef struct {
-  PetscInt host_below;    /* levels with fewer unknowns are on the host */
-  PetscInt block_below;   /* levels on a device with fewer unknowns are in one kernel, */
-  PetscInt matrix_below;  /* and what they do is a product with a matrix */
-  PetscInt tile_above;    /* sweeps on a device are fused from so many unknowns on */
-  PetscInt overlap_above; /* halos of the device travel behind inner points from so many of a process on */
-  PetscInt ghost_points;  /* of a process, at most so many more than it has of its own; -1: none */
+  PetscInt host_below;   /* levels with fewer unknowns are on the host */
+  PetscInt block_below;  /* levels on a device with fewer unknowns are in one kernel, */
+  PetscInt matrix_below; /* and what they do is a product with a matrix */
+  PetscInt tile_above;   /* sweeps on a device are fused from this number of unknowns on */
+  PetscInt
+      overlap_above; /* halos are sent while inner points are computed, from this number of points of a process on */
+  PetscInt ghost_points; /* of a process, by which they may exceed its own points; -1: none */
 } KCycleLimits;
 
 /* Parts of a grid that nothing flows out of; see closed.c */
@@ -301,7 +303,7 @@ typedef struct {
 typedef struct {
   /* parameters */
   PetscInt                  kappa;          /* cycle counter of the finest level */
-  PetscBool                 kappa_set;      /* somebody chose it */
+  PetscBool                 kappa_set;      /* by the program or an option */
   PetscBool                 kappa_of_cycle; /* as the type of PCMG's cycle, v or w */
   PCKCycleHierarchyType     hierarchy;      /* where levels are to come from */
   PCKCycleStructuredType    structured;     /* are structured levels wanted? */
@@ -309,7 +311,7 @@ typedef struct {
   PCKCycleInterpolationType interpolation;
   PCKCycleAnisotropyType    anisotropy;
   PCKCyclePrecisionType     precision; /* of levels, as asked for */
-  PCKCyclePlaceType         place;     /* where structured levels are to live */
+  PCKCyclePlaceType         place;     /* where structured levels are to be */
   KCycleLimits              limits;
   PetscBool                 graph;          /* cycles on a device are recorded */
   PetscBool                 count;          /* the bytes that their kernels move */
@@ -329,7 +331,7 @@ typedef struct {
   /* and its PCSetCoordinates(), if it has one */
   PetscErrorCode (*set_coordinates)(PC, PetscInt, PetscInt, PetscReal *);
   PCKCycleHierarchyType levels_from; /* where levels came from */
-  /* number of levels that this type chose; 0 if somebody else did */
+  /* number of levels that this type chose; 0 if the program or an option did */
   PetscInt              nlevels_chosen;
   /* more levels than there are were asked for; else 0 */
   PetscInt              nlevels_asked;
@@ -402,8 +404,8 @@ typedef struct {
   KCycleLevel        *level;            /* coarsest first */
   const KCycleEngine *engine;           /* that runs the cycle where all levels are ours; or NULL, */
   char                handed[512];      /* and why the levels are handed to PCMG */
-  PetscBool           tolerant;         /* the Krylov method stands rounding of corrections; not before a solve */
-  PetscBool           followed;         /* that is known, or nobody will say it */
+  PetscBool           tolerant;         /* the Krylov method tolerates rounding of corrections; not before a solve */
+  PetscBool           followed;         /* that is known, or will not be told */
   PetscBool           waits;            /* levels may be in single precision then: they have no ghost points yet */
   char                precise[128];     /* why levels are not in single precision, if that was to be found out */
   KCycleMemorySpace   at;               /* where the engine has its levels, */
@@ -414,17 +416,17 @@ typedef struct {
   KCycleSplit         split;       /* of levels on a device and on the host */
   KCycleDeviceCopy    devicecopy;
   KCycleLevelParts   *parts;                      /* coarsest first */
-  Vec                 correction;                 /* of KSPRICHARDSON, where levels have numbers of their own */
+  Vec                 correction;                 /* of KSPRICHARDSON, where levels have their own numbers */
   Vec                 residual;                   /* of the finest of levels on a device */
   Vec                 staged[2];                  /* right side and solution of these for vectors of the host */
   PetscObjectState    attached;                   /* of the finest operator, when its copy there was made */
   PetscBool           symmetric, symmetric_known; /* the operators of all levels */
   PetscInt64         *calls;                      /* what PCKCycleGetLevelCalls() hands out, finest first */
   Vec                 rhs; /* copy of the right side, for smoothers that change theirs in presolve */
-  /* of structured levels: right side and solution of the finest one, without arrays of their own */
+  /* of structured levels: right side and solution of the finest one, on arrays of other vectors */
   Vec                 host[2];
   PetscBool           device;    /* the solver's vectors are on a device */
-  PetscInt            dimension; /* 0: nobody has called PCSetCoordinates() */
+  PetscInt            dimension; /* 0: PCSetCoordinates() has not been called */
   PetscInt            ncoordinates;
   PetscReal          *coordinates;
   Mat                 copy;        /* the operator in MATAIJ, where its own type does not have its entries in rows, */

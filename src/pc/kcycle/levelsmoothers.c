@@ -1,5 +1,5 @@
 /*
-  Smoothers of structured levels, where nobody has chosen others: points, lines or planes, and how many sweeps.
+  Smoothers of structured levels, unless others were chosen: points, lines or planes, and how many sweeps.
 */
 #include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
@@ -21,7 +21,7 @@ static PetscErrorCode ChooseLines(const PC_KCycle *kc, KCycleGridLevel *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where directions are weak beside both others, lines may leave errors that oscillate along them */
+/* Where a direction is weaker than both others, lines may leave errors that oscillate along it */
 static PetscErrorCode TryLines(KCycleGridLevel *level)
 {
   const KCycleStencil *st      = KCycleStencilOf(level->A);
@@ -46,7 +46,7 @@ static PetscErrorCode TryLines(KCycleGridLevel *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lines and planes of a level for its smoother, unless somebody has chosen the type of that. Where lines are broken
+/* Lines and planes of a level for its smoother, unless the type of that was chosen. Where lines are cut
    planes are not worth their time */
 static PetscErrorCode SetLines(const PC_KCycle *kc, KCycleGridLevel *level, PC pc, PetscBool *given)
 {
@@ -92,7 +92,7 @@ PetscInt KCycleCoarseningRatio(const PC_KCycle *kc, PetscInt l)
   return ratio;
 }
 
-/* Sweeps of a smoother of level l, 0 being the finest. Where nobody has chosen what it relaxes, it gets to know the
+/* Sweeps of a smoother of level l, 0 being the finest. Unless what it relaxes was chosen, it is given the
    lines and planes */
 static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, PetscInt *sweeps)
 {
@@ -113,7 +113,7 @@ static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, Pets
 }
 
 /*
-  PCMG's smoother is two iterations of Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or
+  PCMG's smoother is two iterations of Chebyshev with SOR; unless another was chosen it becomes sweeps of PCRELAX, or
   Chebyshev with Jacobi where Chebyshev was asked for. Another KSP or number of iterations was chosen by the program
 */
 static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, KCycleChoice *choice)
@@ -167,7 +167,7 @@ static PetscErrorCode RenewSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Smoothers of PCRELAX get to know how the level is coarsened, for the clusters that they leave to the coarser grid.
+/* Smoothers of PCRELAX are told how the level is coarsened, for the clusters that they leave to the coarser grid.
    Not where points that were isolated have tiny couplings there, the only ones of many a cluster */
 static PetscErrorCode SetCoarsening(const PC_KCycle *kc, PetscInt l, KSP smoother)
 {
@@ -182,7 +182,7 @@ static PetscErrorCode SetCoarsening(const PC_KCycle *kc, PetscInt l, KSP smoothe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has the program, or an option, made smoothers before and behind the coarser levels distinct? */
+/* Has the program, or an option, made smoothers before and after the coarser levels distinct? */
 PetscErrorCode PCKCycleSmoothersAreDistinct(PC pc, PetscBool *distinct)
 {
   PC_MG      *mg = (PC_MG *)pc->data;

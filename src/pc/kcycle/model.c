@@ -88,7 +88,7 @@ static PetscErrorCode DescribeSolvers(PC_MG_Levels *lv, PetscMPIInt size, KCycle
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The levels of this PC, and those on fewer processes behind them, which the first process always has */
+/* The levels of this PC, and the agglomerated ones below them, which the first process always has */
 static PetscErrorCode Describe(PC pc, KCycleModel *model)
 {
   PC_MG       *mg = (PC_MG *)pc->data;
@@ -165,7 +165,7 @@ static PetscErrorCode SetClocks(PC pc, PetscBool on)
 
 /*
   Medians of the visits, and of these the mean over the processes, which wait for each other. On the level that is
-  agglomerated that is the time of the copies, which the processes that go on know; seconds: finest level first
+  agglomerated that is the time of the copies, which the processes of agglomerated levels have timed; seconds: finest level first
 */
 static PetscErrorCode ReadClocks(PC pc, PetscReal seconds[])
 {

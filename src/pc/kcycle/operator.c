@@ -74,7 +74,7 @@ static PetscErrorCode SmootherDivides(PC pc, PetscBool *divides)
 }
 
 /*
-  Several unknowns at a point may have zeros on the diagonal by right: where nobody chose smoothers, there are some that
+  Several unknowns at a point may have zeros on the diagonal by right: unless smoothers were chosen, there are some that
   do without it. Levels on coarser grids get them when they are made
 */
 static PetscErrorCode ChooseFactors(PC pc, PetscBool *done)

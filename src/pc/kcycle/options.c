@@ -65,7 +65,7 @@ static PetscErrorCode ReadPlace(PC pc, char text[], KCycleProfiling *p)
     if (is) p->csv = PETSC_TRUE;
     else PetscCall(PetscStrcmp(part[i], "append", &p->append));
     PetscCheck(is || p->append || !part[i][0], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
-               "-pc_kcycle_profile has ascii_csv or append behind the name of the file, not \"%s\"", part[i]);
+               "-pc_kcycle_profile has ascii_csv or append after the name of the file, not \"%s\"", part[i]);
   }
   p->shown = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -141,7 +141,7 @@ static PetscErrorCode ReadLevels(PC pc, KCycleOptionItems PetscOptionsObject)
                              "PCKCycleSetAnisotropy", PCKCycleAnisotropyTypes, (PetscEnum)kc->anisotropy, &value,
                              &flg));
   if (flg) PetscCall(PCKCycleSetAnisotropy(pc, (PCKCycleAnisotropyType)value));
-  PetscCall(PetscOptionsInt("-pc_kcycle_process_eq_limit", "Points a process, below which fewer processes go on",
+  PetscCall(PetscOptionsInt("-pc_kcycle_process_eq_limit", "Points a process, below which levels are agglomerated",
                             "PCKCycleSetProcEqLim", kc->proc_eq_limit, &limit, &flg));
   if (flg) PetscCall(PCKCycleSetProcEqLim(pc, limit));
   PetscCall(PetscOptionsIntArray("-pc_kcycle_grid_sizes", "Sizes of the grid of a matrix without a DM",
@@ -209,7 +209,7 @@ static PetscErrorCode ReadDevice(PC pc, KCycleOptionItems PetscOptionsObject)
   else PetscCall(PetscSNPrintf(host, sizeof(host), "%" PetscInt_FMT, now.host_below));
   if (now.tile_above != KCYCLE_TILE_ABOVE_NEVER)
     PetscCall(PetscSNPrintf(tiles, sizeof(tiles), "%" PetscInt_FMT, now.tile_above));
-  PetscCall(PetscOptionsEnum("-pc_kcycle_place", "Where structured levels live", "PCKCycleSetPlace", PCKCyclePlaceTypes,
+  PetscCall(PetscOptionsEnum("-pc_kcycle_place", "Where structured levels are", "PCKCycleSetPlace", PCKCyclePlaceTypes,
                              (PetscEnum)kc->place, &place, &flg));
   if (flg) PetscCall(PCKCycleSetPlace(pc, (PCKCyclePlaceType)place));
   PetscCall(PetscOptionsString("-pc_kcycle_host_below", "Levels with fewer unknowns are on the host: a number, or auto",
@@ -222,10 +222,10 @@ static PetscErrorCode ReadDevice(PC pc, KCycleOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsBool("-pc_kcycle_graph", "Cycles on a device are recorded as CUDA graphs", "PCKCYCLE",
                              kc->graph, &kc->graph, NULL));
   PetscCall(PetscOptionsString("-pc_kcycle_tile_above",
-                               "From so many unknowns on sweeps on a device are fused, or never", "PCKCYCLE", tiles,
-                               tiles, sizeof(tiles), NULL));
+                               "Sweeps on a device are fused from this number of unknowns on, or never", "PCKCYCLE",
+                               tiles, tiles, sizeof(tiles), NULL));
   PetscCall(PetscOptionsInt("-pc_kcycle_overlap_above",
-                            "Halos of a device are sent while a process computes so many points", "PCKCYCLE",
+                            "Halos of a device are sent while a process computes this many points", "PCKCYCLE",
                             now.overlap_above, &now.overlap_above, NULL));
   PetscCall(PetscOptionsBool("-pc_kcycle_count_bytes",
                              "Count the bytes that each level moves and rounds of messages, for -ksp_view", "PCKCYCLE",

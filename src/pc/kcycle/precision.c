@@ -35,8 +35,8 @@ static void TimesHalves(const KCycleBox *box, PetscScalar a[])
   }
 }
 
-/* The largest entry of A^-1 D 1, D the diagonal of A: so many times as large as a right side are the numbers whose
-   difference a residual is. The coarsest problem tells; from level to level it grows as the sum of the diagonal does.
+/* The largest entry of A^-1 D 1, D the diagonal of A: the numbers whose difference a residual is exceed a right side
+   by this factor. The coarsest problem tells; from level to level it grows as the sum of the diagonal does.
    With a kernel, the sum over directions of 1 in one half of the grid and -1 in the other */
 static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
 {
@@ -73,7 +73,7 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
 }
 
 /*
-  The solver has shown itself. Does it compute its residuals from the solution, or as that changes? Then rounding in
+  The Krylov method is known now. Does it compute its residuals from the solution, or as that changes? Then rounding in
   corrections does not spoil them. KSPGMRES and others take the preconditioner for a linear function; KSPRICHARDSON
   iterates inside of the cycle, in double precision alone
 */

@@ -75,7 +75,7 @@ static PetscErrorCode AddRows(PC pc, Row (*rows)[KCYCLE_NUM_ROWS])
 }
 
 /* Over the processes: seconds in the mean, as each waits for others in its own rows; operations and bytes in sum; calls
-   as each of them has them, or those that go on */
+   as each of them has them, or those of agglomerated levels */
 static PetscErrorCode Collect(PC pc, Row (*all)[KCYCLE_NUM_ROWS], double *seconds)
 {
   MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
@@ -224,7 +224,7 @@ PetscErrorCode PCKCycleProfileFinish(PC pc)
   For each level and component (smoothing, residual, restriction, interpolation, coarse solve) the number of calls, the
   seconds, the share of all cycles, the rates of operations and of bytes. Components that are done in one pass through
   the grid have one row, whose name says which they are: there is no time of each. Bytes are those of
-  `-pc_kcycle_count_bytes`, so many as a pass moves at least; where PETSc's objects run the levels, and of the coarse
+  `-pc_kcycle_count_bytes`, the least that a pass moves; where PETSc's objects run the levels, and of the coarse
   solve, none are counted. Operations are those that PETSc logs.
 
   On several processes seconds are means, operations and bytes sums. What a process waits for others is in the row where

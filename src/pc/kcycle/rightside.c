@@ -87,7 +87,7 @@ static PetscErrorCode NeedVectors(PC_KCycle *kc, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A vector like v, that nobody uses between cycles */
+/* A vector like v, that is not in use between cycles */
 PetscErrorCode PCKCycleGetWork(PC_KCycle *kc, Vec v, Vec *work)
 {
   PetscFunctionBegin;
@@ -186,8 +186,8 @@ static PetscErrorCode GetKernel(PC pc, Vec b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where isolated points have tiny couplings on coarser grids, these hold closed parts there that
-   nothing holds here, but for a factor that makes rounding large */
+/* Where isolated points have tiny couplings on coarser grids, these make closed parts regular there that are singular here,
+   but with a factor that makes rounding large */
 PetscErrorCode PCKCycleFindClosed(PC pc)
 {
   PC_KCycle   *kc = KCycleOf(pc);
@@ -247,8 +247,8 @@ static PetscErrorCode AsksForKernel(PC pc, KSP ksp, PetscBool *asks)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before a solve: is its right side one that a singular operator has a solution for? KSP makes it so where it knows the
-   kernel of the transpose */
+/* Before a solve: is its right side one that a singular operator has a solution for? KSP makes it so if a null
+   space of the transpose is attached */
 PetscErrorCode PCKCycleCheckRightSide(PC pc, KSP ksp, Vec b)
 {
   PC_KCycle *kc   = KCycleOf(pc);

@@ -64,7 +64,7 @@ static PetscErrorCode VisitHost(void *ctx, const KCycleVisit *visit, const Petsc
   return PETSC_SUCCESS;
 }
 
-/* Compares the residual behind the pre-smoother, as PCMG does */
+/* Compares the residual after the pre-smoother, as PCMG does */
 static PetscErrorCode Test(void *ctx, PetscReal sum, PetscBool *stop)
 {
   Solve    *solve = (Solve *)ctx;
@@ -78,7 +78,7 @@ static PetscErrorCode Test(void *ctx, PetscReal sum, PetscBool *stop)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solutions of levels, for who watches full multigrid */
+/* Solutions of levels, for the monitor of full multigrid */
 static PetscErrorCode See(void *ctx, PetscInt l, int stage, PetscScalar *x)
 {
   PetscFunctionBegin;
@@ -89,7 +89,7 @@ static PetscErrorCode See(void *ctx, PetscInt l, int stage, PetscScalar *x)
 /* Residuals of fused levels are in cache only: their vectors get no memory */
 static PetscBool NeedsResidual(const PC_KCycle *kc, PetscInt l, const KCycleRun *run)
 {
-  if (run->test && l == kc->nlevels - 1 && kc->parts[l].ghosts) return PETSC_TRUE; /* a residual of its own */
+  if (run->test && l == kc->nlevels - 1 && kc->parts[l].ghosts) return PETSC_TRUE; /* its own residual */
   return (PetscBool)(!kc->level[l].fused || (run->visit.full && run->visit.transpose));
 }
 

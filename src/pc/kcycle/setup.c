@@ -47,7 +47,7 @@ static PetscErrorCode ChooseCoarseOperators(PC pc)
   if (provided) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_BOTH));
   kc->galerkin_chosen = PETSC_TRUE;
-  PetscCall(PetscInfo(pc, "Nobody provides coarse operators: using Galerkin products\n"));
+  PetscCall(PetscInfo(pc, "The program provides no coarse operators: using Galerkin products\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -226,7 +226,7 @@ static PetscErrorCode LogLevels(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the cycle itself needs beside the hierarchy */
+/* What the cycle itself needs in addition to the hierarchy */
 static PetscErrorCode FinishCycle(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;

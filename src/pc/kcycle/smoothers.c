@@ -20,7 +20,7 @@ PetscErrorCode KCycleMatHasZeroDiagonal(Mat A, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is a smoother what PCMG makes it when nobody chooses, Chebyshev with SOR, or SOR that was chosen here? */
+/* Is a smoother PCMG's default, Chebyshev with SOR, or SOR that was chosen here? */
 static PetscErrorCode IsDefault(KSP smoother, const KCycleChoice *choice, PetscBool *is)
 {
   PetscObject o = (PetscObject)smoother;
@@ -116,7 +116,7 @@ static PetscErrorCode GetTransposed(PC sor, Mat *At)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Forward becomes backward: each is the bit beside the other */
+/* Forward becomes backward: each is the bit next to the other */
 static int Reverse(int sweeps)
 {
   const int forward  = SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP,

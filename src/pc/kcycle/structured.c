@@ -14,7 +14,7 @@ const char *const PCKCycleGridTypes[] = {"auto", "vertex", "interior", "cell", "
 PetscErrorCode PCKCycleGridsReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
-  for (PetscInt l = 0; l < KCYCLE_MAX_LEVELS; l++) { /* an error may have left a level behind the last one */
+  for (PetscInt l = 0; l < KCYCLE_MAX_LEVELS; l++) { /* an error may have left a level after the last one */
     KCycleGridLevel *level = &kc->grids[l];
 
     PetscCall(KCycleMeshDestroy(&level->mesh));
@@ -48,7 +48,7 @@ PetscErrorCode PCKCycleLevelsReset(PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver that was chosen here, and that nobody has changed since, is that of PCMG again; keep: but for its number of
+/* A solver that was chosen here, and not changed since, is that of PCMG again; keep: but for its number of
    iterations */
 static PetscErrorCode RestoreSolver(PC_MG *mg, const char prefix[], PetscInt l, KSP solver, PetscBool keep)
 {

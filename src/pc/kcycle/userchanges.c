@@ -91,7 +91,7 @@ static PetscErrorCode RefuseOthers(PC pc, PetscInt l)
 }
 
 /*
-  The type of PCMG's cycle as kappa: 1 for v, infinity for w. That of a level is 0 until somebody chooses one (see
+  The type of PCMG's cycle as kappa: 1 for v, infinity for w. That of a level is 0 until one is chosen (see
   PCMGSetLevels_KCycle()). Types that differ from level to level are no kappa-cycle.
 */
 static PetscErrorCode TakeCycleType(PC pc)
@@ -210,7 +210,7 @@ static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
   }
   PetscCall(KSPSetUp(ksp));
   if (lv->level || (now->ready && !other)) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->ready = PETSC_FALSE; /* a solver that goes on with a coarsest grid is new, too */
+  kc->ready = PETSC_FALSE; /* the solver of agglomerated levels is new, too */
   PetscCall(PCKCycleGatheredSetUp(pc));
   kc->ready = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -383,7 +383,7 @@ PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt nlevels, MPI_Comm *comms)
     PetscCall(PCKCycleReplaceLevels(pc, nlevels, comms));
     PetscCall(PCKCycleSolversMade(pc));
   }
-  /* nobody has chosen a type; PCMG hands it on to other levels */
+  /* no type has been chosen; PCMG hands it on to other levels */
   for (PetscInt l = 0; first && l < mg->nlevels; l++) mg->levels[l]->cycles = (PCMGCycleType)0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -176,13 +176,13 @@ static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer view
     text = "Galerkin products for the operator";
     break;
   default:
-    text = kc->galerkin_chosen ? "Galerkin products (nobody provides others)" : "Galerkin products";
+    text = kc->galerkin_chosen ? "Galerkin products (the program provides no others)" : "Galerkin products";
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coarse operators: %s\n", text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How many processes go on with the coarsest level, and why */
+/* On how many processes agglomerated levels are, and why */
 static PetscErrorCode ViewGathered(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
   const KCycleGridLevel *level   = KCycleGridOf(kc, 0);
