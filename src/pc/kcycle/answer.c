@@ -89,19 +89,6 @@ PetscErrorCode PCKCycleCheckAnswer(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCKCycleAnswerView(PC pc, PetscViewer viewer)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  if (kc->answer.wrong)
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "  warning: KSP converged by its norm, to %.1e, but the residual b - A x was %.1e "
-                                     "of b (-pc_kcycle_check makes it an error)\n",
-                                     (double)kc->answer.claimed, (double)kc->answer.reduced));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
   PCKCycleSetCheck - Sets whether a solve that has converged by its norm, but not by its residual, is an error.
 

@@ -116,7 +116,9 @@ PetscErrorCode PCKCycleVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
     return PETSC_SUCCESS;
   }
   KCycleCall(KCycleLevelsCheck(pc));
-  KCycleCall(PCKCycleFMGCheck(pc, visit));
+  PetscCheck(kc->fmg.interpolation == PC_KCYCLE_FMG_LINEAR || !visit->full || !visit->transpose,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Full multigrid with cubic interpolation has no transpose: use -pc_kcycle_fmg_interpolation linear");
   if (visit->transpose) KCycleCall(PCKCycleSORAddTranspose(pc));
   KCycleCall(PCKCycleEngineIsUsed(pc, visit->transpose, &arrays));
   finest.on_device = (PetscBool)(arrays && kc->at == KCYCLE_MEMORY_DEVICE);

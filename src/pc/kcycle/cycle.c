@@ -224,11 +224,11 @@ static PetscErrorCode Cycle(const KCycleObjects *c, PetscInt l, PetscInt kappa, 
 /* The right side of the next coarser level, unless that was given */
 static PetscErrorCode RestrictRightSide(const KCycleObjects *c, PetscInt l)
 {
-  PetscBool given;
+  const Vec given = c->kc->fmg.rhs[l - 1 + c->kc->gathered.below];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleFMGCopyRhs(c->kc, l - 1, c->levels[l - 1]->b, &given));
-  if (!given) PetscCall(Restrict(c, l, PETSC_FALSE));
+  if (given) PetscCall(VecCopy(given, c->levels[l - 1]->b));
+  else PetscCall(Restrict(c, l, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -74,13 +74,8 @@ static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *l
     PetscCall(PetscSNPrintf(why, len, "it has another interpolation or restriction"));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   parts->tr = KCycleTransferOf(lv->interpolate);
-  PetscCall(TakeSmoother(lv->smoothd, lv->A, parts, 0, len, why));
-  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (lv->smoothu == lv->smoothd) {
-    parts->smoother[1] = parts->smoother[0];
-    parts->its[1]      = parts->its[0];
-    parts->order[1]    = parts->order[0];
-  } else PetscCall(TakeSmoother(lv->smoothu, lv->A, parts, 1, len, why));
+  for (int up = 0; up < 2 && !why[0]; up++)
+    PetscCall(TakeSmoother(up ? lv->smoothu : lv->smoothd, lv->A, parts, up, len, why));
   kc->level[l].fused =
       (PetscBool)(!why[0] && KCycleSmootherIsFused(parts->smoother[0]) && KCycleSmootherIsFused(parts->smoother[1]));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -141,17 +141,6 @@ PetscErrorCode PCKCycleFMGSetUp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Can this visit be done? */
-PetscErrorCode PCKCycleFMGCheck(PC pc, const KCycleVisit *visit)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscCheck(kc->fmg.interpolation == PC_KCYCLE_FMG_LINEAR || !visit->full || !visit->transpose,
-             PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "Full multigrid with cubic interpolation has no transpose: use -pc_kcycle_fmg_interpolation linear");
-  return PETSC_SUCCESS;
-}
-
 /* x of level l from that of the next coarser one */
 PetscErrorCode PCKCycleFMGStart(const PC_KCycle *kc, PetscInt l, Vec coarse, Vec x)
 {
@@ -168,18 +157,7 @@ PetscErrorCode PCKCycleFMGStart(const PC_KCycle *kc, PetscInt l, Vec coarse, Vec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The right side that was given for a level, if there is one */
-PetscErrorCode PCKCycleFMGCopyRhs(const PC_KCycle *kc, PetscInt l, Vec b, PetscBool *given)
-{
-  const Vec rhs = kc->fmg.rhs[l + kc->gathered.below];
-
-  PetscFunctionBegin;
-  *given = (PetscBool)(rhs != NULL);
-  if (rhs) PetscCall(VecCopy(rhs, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Those of all levels, to the cycle on arrays, or back */
+/* Right sides that were given for levels, to the cycle on arrays, or back */
 PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *kc, PetscBool get)
 {
   PetscFunctionBegin;

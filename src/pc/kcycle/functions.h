@@ -191,10 +191,8 @@ PETSC_INTERN PetscErrorCode PCApplyRichardson_KCycle(PC, Vec, Vec, Vec, PetscRea
 /* fmg.c */
 PETSC_INTERN PetscErrorCode PCKCycleFMGSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleFMGReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGCheck(PC, const KCycleVisit *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGStart(const PC_KCycle *, PetscInt, Vec coarse, Vec x);
 PETSC_INTERN PetscErrorCode KCycleStructureBalanceRows(const KCycleGridLevel *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGCopyRhs(const PC_KCycle *, PetscInt, Vec, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *, PetscBool);
 
 /* fmgmonitor.c */
@@ -215,7 +213,6 @@ PETSC_INTERN PetscErrorCode KCycleOperatorsAreSymmetric(PC_KCycle *, PetscBool *
 /* ghosts.c */
 PETSC_INTERN PetscErrorCode PCKCycleGhostsSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGhostsReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleGhostsDescribe(const PC_KCycle *, PetscInt l, size_t, char[]);
 
 /* run.c */
 PETSC_INTERN PetscErrorCode PCKCycleSolveCoarsest(PC, const KCycleVisit *, const PetscScalar *, PetscScalar *);
@@ -280,7 +277,6 @@ PETSC_INTERN PetscErrorCode KCycleKSPUseStencil(KSP, PC);
 
 /* answer.c */
 PETSC_INTERN PetscErrorCode PCKCycleCheckAnswer(PC, KSP, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleAnswerView(PC, PetscViewer);
 
 /* fallback.c */
 PETSC_INTERN PetscErrorCode PCKCycleFallbackReset(PC_KCycle *);
@@ -300,7 +296,7 @@ PETSC_INTERN PetscErrorCode PCKCycleProfileFollow(PC_KCycle *);
 PETSC_INTERN void           PCKCycleProfileStart(PC_KCycle *);
 PETSC_INTERN void           PCKCycleProfileStop(PC_KCycle *, PetscInt);
 PETSC_INTERN PetscErrorCode PCKCycleProfileFinish(PC);
-PETSC_INTERN PetscErrorCode PCKCycleProfileShow(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleProfileShow(PC, PetscBool csv, PetscViewer);
 
 /* model.c */
 PETSC_INTERN PetscErrorCode PCKCycleModelReset(PC_KCycle *);

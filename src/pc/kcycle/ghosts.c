@@ -90,14 +90,3 @@ PetscErrorCode PCKCycleGhostsReset(PC_KCycle *kc)
     PetscCall(KCycleGhostsDestroy((KCycleGhosts **)&kc->parts[l].ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* Of level l, or nothing */
-PetscErrorCode PCKCycleGhostsDescribe(const PC_KCycle *kc, PetscInt l, size_t len, char words[])
-{
-  const KCycleGhosts *ghosts = kc->parts && l ? kc->parts[l].ghosts : NULL;
-
-  PetscFunctionBegin;
-  words[0] = 0;
-  if (ghosts) PetscCall(PetscSNPrintf(words, len, " with ghost points, %" PetscInt_FMT " deep", ghosts->depth));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

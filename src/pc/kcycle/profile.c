@@ -149,7 +149,7 @@ static PetscErrorCode ShowHead(const PC_KCycle *kc, double total, double sum, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Show(PC pc, PetscBool csv, PetscViewer viewer)
+PetscErrorCode PCKCycleProfileShow(PC pc, PetscBool csv, PetscViewer viewer)
 {
   PC_KCycle *kc = KCycleOf(pc);
   Row(*all)[KCYCLE_NUM_ROWS];
@@ -174,16 +174,6 @@ static PetscErrorCode Show(PC pc, PetscBool csv, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With -ksp_view */
-PetscErrorCode PCKCycleProfileShow(PC pc, PetscViewer viewer)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  if (kc->profiling.wanted && kc->profiling.cycles && !kc->finer.exists) PetscCall(Show(pc, PETSC_FALSE, viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* To where the option says; what has been shown begins anew */
 PetscErrorCode PCKCycleProfileFinish(PC pc)
 {
@@ -198,7 +188,7 @@ PetscErrorCode PCKCycleProfileFinish(PC pc)
   PetscCall(PetscViewerSetType(viewer, PETSCVIEWERASCII));
   PetscCall(PetscViewerFileSetMode(viewer, kc->profiling.append ? FILE_MODE_APPEND : FILE_MODE_WRITE));
   PetscCall(PetscViewerFileSetName(viewer, kc->profiling.file ? kc->profiling.file : "stdout"));
-  PetscCall(Show(pc, kc->profiling.csv, viewer));
+  PetscCall(PCKCycleProfileShow(pc, kc->profiling.csv, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCall(PCKCycleProfileReset(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -309,6 +299,6 @@ PetscErrorCode PCKCycleViewProfile(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &isascii));
   PetscCheck(isascii, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "A profile is text, for an ASCII viewer");
   PetscCall(PetscViewerGetFormat(viewer, &format));
-  PetscCall(Show(pc, (PetscBool)(format == PETSC_VIEWER_ASCII_CSV), viewer));
+  PetscCall(PCKCycleProfileShow(pc, (PetscBool)(format == PETSC_VIEWER_ASCII_CSV), viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,7 @@
 /*
   What -ksp_view shows of PCKCYCLE.
 */
+#include <petsckcycle/private/ghostsimpl.h>
 #include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/deviceimpl.h>
@@ -206,12 +207,13 @@ static PetscErrorCode ViewGathered(PC pc, PC_KCycle *kc, PetscViewer viewer)
 static PetscErrorCode ViewGrids(const PC_KCycle *kc, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < kc->ngrids; i++) {
-    const KCycleGridLevel *level  = &kc->grids[i];
+  for (PetscInt l = kc->ngrids - 1; l >= 0; l--) {
+    const KCycleGridLevel *level  = KCycleGridOf(kc, l);
     const KCycleStencil   *st     = KCycleStencilOf(level->A);
     const PetscInt        *size   = st->box->size;
-    const char            *fused  = PCKCycleFused(kc, kc->ngrids - 1 - i);
-    char                   to[96] = "", lines[64] = "", ghosts[64];
+    const char            *fused  = PCKCycleFused(kc, l);
+    const KCycleGhosts    *ghosts = kc->parts && l ? kc->parts[l].ghosts : NULL;
+    char                   to[96] = "", lines[64] = "", deep[64] = "";
 
     if (level->P) {
       PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation%s",
@@ -219,16 +221,16 @@ static PetscErrorCode ViewGrids(const PC_KCycle *kc, PetscViewer viewer)
                               level->factor[2] == 2 ? "z" : "",
                               PCKCycleInterpolationTypes[MatStencilTransferInterpolation(level->P)],
                               MatStencilTransferFilled(level->P) ? " with inactive points" : ""));
-    }
-    if (level->P)
       PetscCall(PetscSNPrintf(lines, sizeof(lines), "%s%s%s%s", level->planes[0] ? ", planes across " : "",
                               level->planes, level->lines[0] ? ", lines along " : "", level->lines));
-    PetscCall(PCKCycleGhostsDescribe(kc, kc->ngrids - 1 - i, sizeof(ghosts), ghosts));
+    }
+    if (ghosts)
+      PetscCall(PetscSNPrintf(deep, sizeof(deep), " with ghost points, %" PetscInt_FMT " deep", ghosts->depth));
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT
                                      " x %" PetscInt_FMT ", %d points%s%s%s%s%s%s\n",
-                                     kc->ngrids - 1 - i + kc->gathered.below, size[0], size[1], size[2],
-                                     st->shape.ncoeffs, lines, fused ? ", " : "", fused ? fused : "", ghosts, to,
+                                     l + kc->gathered.below, size[0], size[1], size[2], st->shape.ncoeffs, lines,
+                                     fused ? ", " : "", fused ? fused : "", deep, to,
                                      level->blocked && !kc->gathered.ours ? ", not coarsened further on these processes"
                                                                           : ""));
   }
@@ -396,7 +398,11 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   if (kc->failure[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", kc->failure));
   if (!kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleFallbackView(pc, viewer));
-  PetscCall(PCKCycleAnswerView(pc, viewer));
+  if (kc->answer.wrong)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  warning: KSP converged by its norm, to %.1e, but the residual b - A x was %.1e "
+                                     "of b (-pc_kcycle_check makes it an error)\n",
+                                     (double)kc->answer.claimed, (double)kc->answer.reduced));
   PetscCall(ViewHierarchy(kc, viewer));
   PetscCall(PCKCycleFoundView(pc, viewer));
   PetscCall(ViewCoarseOperators(pc, kc, viewer));
@@ -406,7 +412,8 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(ViewTraffic(pc, kc, viewer));
   PetscCall(PCKCycleModelView(pc, viewer));
   PetscCall(PCKCyclePredictView(pc, viewer));
-  PetscCall(PCKCycleProfileShow(pc, viewer));
+  if (kc->profiling.wanted && kc->profiling.cycles && !kc->finer.exists)
+    PetscCall(PCKCycleProfileShow(pc, PETSC_FALSE, viewer));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(KCyclePolicyView(viewer));
   if (mg->view && kc->nlevels > 1) PetscCall((*mg->view)(pc, viewer)); /* PCGAMG's wants two levels */
   PetscCall(ViewSolvers(mg, kc->gathered.below, viewer));
