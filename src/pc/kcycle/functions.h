@@ -153,7 +153,6 @@ PETSC_INTERN PetscErrorCode PCKCycleUnknownsRemove(PC, KSP);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsFollow(PC);
 PETSC_INTERN PetscErrorCode PCKCycleOperatorChanged(PC, PetscInt dof, Vec *image, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsJudge(PC, PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleUnknownsReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsView(PC, PetscViewer);
 
 /* smoothers.c */

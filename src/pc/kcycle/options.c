@@ -3,6 +3,17 @@
 */
 #include "kcycleimpl.h"
 
+/* A whole number between two others; false: the text is none */
+static PetscBool ParseNumber(const char text[], PetscInt least, PetscInt most, PetscInt *number)
+{
+  char           *end;
+  const long long value = strtoll(text, &end, 10);
+
+  if (end == text || *end || value < least || value > most) return PETSC_FALSE;
+  *number = (PetscInt)value;
+  return PETSC_TRUE;
+}
+
 /* "v", "f", "w", "auto" or a positive whole number */
 static PetscErrorCode ParseKappa(PC pc, const char text[], PetscInt *kappa)
 {
@@ -10,33 +21,14 @@ static PetscErrorCode ParseKappa(PC pc, const char text[], PetscInt *kappa)
   const PetscInt    value[] = {1, 2, PC_KCYCLE_KAPPA_W, PC_KCYCLE_KAPPA_AUTO};
   PetscInt          which;
   PetscBool         found;
-  char             *end;
-  long              number;
 
   PetscFunctionBegin;
   PetscCall(PetscEListFind(4, names, text, &which, &found));
-  if (found) {
-    *kappa = value[which];
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  number = strtol(text, &end, 10);
-  PetscCheck(end != text && !*end && number > 0 && number <= 1000000, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_OUTOFRANGE,
+  if (found) *kappa = value[which];
+  PetscCheck(found || ParseNumber(text, 1, 1000000, kappa), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_kcycle_kappa must be a whole number from 1 on, or v (1), f (2), w (infinity) or auto, not \"%s\"",
              text);
-  *kappa = (PetscInt)number;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* false: not a number from 1 on */
-static PetscBool ParseSweeps(const char text[], PetscInt *sweeps)
-{
-  char *end;
-  long  number = strtol(text, &end, 10);
-
-  if (end == text || *end || number < 1 || number > 1000) return PETSC_FALSE;
-  *sweeps = (PetscInt)number;
-  return PETSC_TRUE;
 }
 
 /* [ascii]:file[:ascii_csv][:append], or a file alone, or nothing: the screen */
@@ -82,18 +74,13 @@ static PetscErrorCode CheckLimit(PC pc, const char option[], const char what[], 
 /* A number that is not negative, or a word, which is -1 */
 static PetscErrorCode ParseLimit(PC pc, const char option[], const char word[], const char text[], PetscInt *limit)
 {
-  char     *end;
-  long long number;
   PetscBool is;
 
   PetscFunctionBegin;
   *limit = -1;
   PetscCall(PetscStrcasecmp(text, word, &is));
-  if (is) PetscFunctionReturn(PETSC_SUCCESS);
-  number = strtoll(text, &end, 10);
-  PetscCheck(end != text && !*end && number >= 0 && number <= PETSC_INT_MAX, PetscObjectComm((PetscObject)pc),
+  PetscCheck(is || ParseNumber(text, 0, PETSC_INT_MAX, limit), PetscObjectComm((PetscObject)pc),
              PETSC_ERR_ARG_OUTOFRANGE, "%s is a number of unknowns, or %s, not \"%s\"", option, word, text);
-  *limit = (PetscInt)number;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -260,8 +247,9 @@ static PetscErrorCode ReadEstimates(PC pc, KCycleOptionItems PetscOptionsObject)
                                "PCKCycleSetSweeps", text, text, sizeof(text), &flg));
   if (flg) {
     PetscCall(PetscStrcmp(text, "auto", &automatic));
-    PetscCheck(automatic || ParseSweeps(text, &sweeps), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-               "-pc_kcycle_sweeps must be a whole number from 1 to 1000, or auto, not \"%s\"", text);
+    PetscCheck(automatic || ParseNumber(text, 1, 1000, &sweeps), PetscObjectComm((PetscObject)pc),
+               PETSC_ERR_ARG_OUTOFRANGE, "-pc_kcycle_sweeps must be a whole number from 1 to 1000, or auto, not \"%s\"",
+               text);
     PetscCall(PCKCycleSetSweeps(pc, sweeps));
   }
   PetscCall(PetscOptionsString("-pc_kcycle_roofline", "File with the roofs of the machine, for predictions",

@@ -37,7 +37,9 @@ PetscErrorCode PCKCycleLevelsReset(PC_KCycle *kc)
   PetscCall(PCKCycleEngineReset(kc));
   PetscCall(PCKCycleBalanceReset(kc));
   PetscCall(PCKCycleGridsReset(kc));
-  PetscCall(PCKCycleUnknownsReset(kc));
+  kc->apart.use   = PETSC_FALSE;
+  kc->apart.tried = 0; /* what a trial has shown stays for the next set-up */
+  PetscCall(VecDestroy(&kc->apart.image));
   PetscCall(MatDestroy(&kc->coarsest));
   for (int i = 0; i < 2; i++) {
     PetscCall(VecDestroy(&kc->host[i]));

@@ -12,16 +12,6 @@
 /* Rounding */
 #define TINY PETSC_SQRT_MACHINE_EPSILON
 
-/* With the levels; what a trial has shown stays for the next set-up */
-PetscErrorCode PCKCycleUnknownsReset(PC_KCycle *kc)
-{
-  PetscFunctionBegin;
-  kc->apart.use   = PETSC_FALSE;
-  kc->apart.tried = 0;
-  PetscCall(VecDestroy(&kc->apart.image));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Why unknowns cannot be solved for one by one, or nothing. All else that levels of ordinary matrices need is there */
 PetscErrorCode PCKCycleUnknownsWhyNot(PC pc, size_t len, char why[])
 {
