@@ -192,10 +192,10 @@ static PetscErrorCode SetSmoother(Mat A, PC_MG_Levels *lv, const KCycleChoice ch
 
 /*
   PCMG's smoother, two iterations of Chebyshev with SOR, becomes one symmetric sweep of SOR on one process, unless
-  another was chosen: that saves the estimate of an eigenvalue and most of the work, and needs no operator whose eigenvalues
-  are real. SOR solves for all unknowns of a point at once, as PETSc's does for MATAIJ with equal rows and for MATBAIJ.
-  Between processes it is a block Jacobi method, which may diverge: there Chebyshev's estimate is what makes it a
-  smoother, but not where unknowns are solved for one by one, as operators are not symmetric then
+  another was chosen: that saves the estimate of an eigenvalue and most of the work, and needs no operator whose
+  eigenvalues are real. SOR solves for all unknowns of a point at once, as PETSc's does for MATAIJ with equal rows and
+  for MATBAIJ. Between processes it is a block Jacobi method, which may diverge: there Chebyshev's estimate is what
+  makes it a smoother, but not where unknowns are solved for one by one, as operators are not symmetric then
 */
 static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool apart, KCycleChoice *choice)
 {

@@ -1,7 +1,7 @@
 /*
-  Levels on a device in addition to the same levels on the host. A smoother of planes has a PCKCYCLE for them, and works on the
-  host or, with arrays that are there, on a device: what is made at set-up is the host's, and gets a copy when it is
-  first asked for. Nothing of a run on the copy needs the host with one process, so that the caller can record it.
+  Levels on a device in addition to the same levels on the host. A smoother of planes has a PCKCYCLE for them, and works
+  on the host or, with arrays that are there, on a device: what is made at set-up is the host's, and gets a copy when it
+  is first asked for. Nothing of a run on the copy needs the host with one process, so that the caller can record it.
 */
 #include "kcycleimpl.h"
 

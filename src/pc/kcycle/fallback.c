@@ -2,9 +2,9 @@
   A fallback that is measured: where facts of the operator say that points or lines may not do, a few cycles on A x = 0
   after set-up show how much they leave of an error, and where that is too much BoomerAMG takes their place.
 
-  The levels stay as they are, for calls that ask for them and for the next measurement; an application is one of the other
-  preconditioner. Noise tells how many errors are slow, and not only how slow the slowest is: a Krylov method finds
-  a few slow ones soon.
+  The levels stay as they are, for calls that ask for them and for the next measurement; an application is one of the
+  other preconditioner. Noise tells how many errors are slow, and not only how slow the slowest is: a Krylov method
+  finds a few slow ones soon.
 */
 #include "kcycleimpl.h"
 #include <petsckcycle/private/deviceimpl.h>

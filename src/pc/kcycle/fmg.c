@@ -40,10 +40,10 @@ static PetscErrorCode NotCubic(const PC_KCycle *kc, size_t len, char why[])
 }
 
 /*
-  Right sides that are restricted have the values at boundaries in them. What they represent is seen from a constant: the
-  finer equations say A 1 of it, hence the coarse ones R A 1. At corners and edges Galerkin products, made stars, have
-  other row sums, and full multigrid would solve another problem there, however fine the level is: the diagonal makes up
-  for that. Rows that are isolated and represent nothing are left as they are.
+  Right sides that are restricted have the values at boundaries in them. What they represent is seen from a constant:
+  the finer equations say A 1 of it, hence the coarse ones R A 1. At corners and edges Galerkin products, made stars,
+  have other row sums, and full multigrid would solve another problem there, however fine the level is: the diagonal
+  makes up for that. Rows that are isolated and represent nothing are left as they are.
 */
 PetscErrorCode KCycleStructureBalanceRows(const KCycleGridLevel *level)
 {
@@ -196,13 +196,13 @@ PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *kc, PetscBool get)
   Linear is the interpolation that corrections have, whichever that is (`PCKCycleSetInterpolation()`). Cubic has the
   weights -1/16, 9/16, 9/16, -1/16 between coarse points in each direction that is coarsened; near the end of a
   direction, those of the polynomial through the four points there, and beyond the last point, of the parabola through
-  three. They follow from positions alone: neither from boundary values nor from the operator. What a cycle starts with is
-  then of higher order than the discretisation, as the theory of full multigrid wants it.
+  three. They follow from positions alone: neither from boundary values nor from the operator. What a cycle starts with
+  is then of higher order than the discretisation, as the theory of full multigrid wants it.
 
-  With linear interpolation what lies beyond Dirichlet points that are not stored counts as zero: where values there
-  are not, answers are not of order 2. With cubic interpolation they are, whatever the boundary: there set-up also sees
-  to it that coarse rows next to boundaries have the row sums that restricted right sides represent, where Galerkin products
-  have others at corners and edges.
+  With linear interpolation what lies beyond Dirichlet points that are not stored counts as zero: where values there are
+  not, answers are not of order 2. With cubic interpolation they are, whatever the boundary: there set-up also sees to
+  it that coarse rows next to boundaries have the row sums that restricted right sides represent, where Galerkin
+  products have others at corners and edges.
 
   Cubic is for structured levels on the host and smooth solutions. It is to be chosen before set-up. It is an error
   with levels that are not structured, are on a device or have inactive points, with another `-pc_mg_type` than full,

@@ -221,7 +221,7 @@ static PetscBool GoesOn(PC_KCycle *kc)
   return goes;
 }
 
-/* Of an iteration of KSPCG (0) or KSPKCG but for the preconditioner; where it is not known: of 16 words a point, or 8 */
+/* Of an iteration of KSPCG (0) or KSPKCG but for its preconditioner; if that is not known: of 16 words a point, or 8 */
 static PetscReal KrylovSeconds(const PC_KCycle *kc, const KCycleRoofline *roofline, int which)
 {
   const PetscReal points = PointsOf(kc, 0), bytes = (which ? 8 : 16) * points * (PetscReal)sizeof(PetscScalar);

@@ -1,10 +1,10 @@
 /*
   Agglomeration: levels with few points on each process are agglomerated, in the end on one.
 
-  The coarsest level of a PCKCYCLE is then gathered by PCTELESCOPE, which makes a communicator of some of the processes and
-  gives them grid and operator, and an inner PCKCYCLE has the levels from that grid on. The cycle passes from one to the
-  other with its right side, its iterate and its kappa, so that it is the cycle of all levels together: the numbers are
-  those of one process. The inner one is told what was found on the finer levels, and follows their options.
+  The coarsest level of a PCKCYCLE is then gathered by PCTELESCOPE, which makes a communicator of some of the processes
+  and gives them grid and operator, and an inner PCKCYCLE has the levels from that grid on. The cycle passes from one to
+  the other with its right side, its iterate and its kappa, so that it is the cycle of all levels together: the numbers
+  are those of one process. The inner one is told what was found on the finer levels, and follows their options.
 */
 #include "kcycleimpl.h"
 #include <petsckcycle/private/stencilimpl.h>
@@ -186,8 +186,8 @@ static PetscErrorCode CreateVectors(PC_KCycle *kc, PC gather, KSP inner, IS rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The points that this process has of agglomerated levels, in the order of its new box of the grid. Their rows follow from the box
-   alone: an AO would have those of all processes on each */
+/* The points that this process has of agglomerated levels, in the order of its new box of the grid. Their rows follow
+   from the box alone: an AO would have those of all processes on each */
 static PetscErrorCode PrepareScatter(PC_KCycle *kc, KSP inner, PC gather)
 {
   const KCycleGridLevel *level = KCycleGridOf(kc, 0);

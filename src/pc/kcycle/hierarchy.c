@@ -334,8 +334,8 @@ PetscErrorCode PCKCycleLevelsWanted(PC pc, PetscInt *wanted)
 }
 
 /*
-  Set-up has found nlevels levels where another number was wanted. Smoothers that the program has chosen would be lost with
-  another number: only there that is an error
+  Set-up has found nlevels levels where another number was wanted. Smoothers that the program has chosen would be lost
+  with another number: only there that is an error
 */
 PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
 {

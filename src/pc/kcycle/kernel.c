@@ -118,9 +118,9 @@ static PetscErrorCode Attach(PC_KCycle *kc, Mat A, MatNullSpace right, MatNullSp
 }
 
 /*
-  Row sums of the finest grid, relative to the diagonal, that are zero: where the operator is not known to be
-  singular only the rounding of a sum, as a small reaction makes a part regular. On coarser grids that has grown with the
-  squares of cells
+  Row sums of the finest grid, relative to the diagonal, that are zero: where the operator is not known to be singular
+  only the rounding of a sum, as a small reaction makes a part regular. On coarser grids that has grown with the squares
+  of cells
 */
 static PetscReal Rounding(const PC_KCycle *kc, const KCycleGridLevel *level)
 {

@@ -165,7 +165,8 @@ static PetscErrorCode SetClocks(PC pc, PetscBool on)
 
 /*
   Medians of the visits, and of these the mean over the processes, which wait for each other. On the level that is
-  agglomerated that is the time of the copies, which the processes of agglomerated levels have timed; seconds: finest level first
+  agglomerated that is the time of the copies, which the processes of agglomerated levels have timed; seconds: finest
+  level first
 */
 static PetscErrorCode ReadClocks(PC pc, PetscReal seconds[])
 {

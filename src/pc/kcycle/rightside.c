@@ -186,8 +186,8 @@ static PetscErrorCode GetKernel(PC pc, Vec b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where isolated points have tiny couplings on coarser grids, these make closed parts regular there that are singular here,
-   but with a factor that makes rounding large */
+/* Where isolated points have tiny couplings on coarser grids, these make closed parts regular there that are singular
+   here, but with a factor that makes rounding large */
 PetscErrorCode PCKCycleFindClosed(PC pc)
 {
   PC_KCycle   *kc = KCycleOf(pc);

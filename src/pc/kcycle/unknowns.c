@@ -1,6 +1,6 @@
 /*
-  Several unknowns at a point, solved for one by one: a sweep of PCFIELDSPLIT through the unknowns, each with its own PCKCYCLE
-  on its own grids, together with sweeps of a smoother of all unknowns together.
+  Several unknowns at a point, solved for one by one: a sweep of PCFIELDSPLIT through the unknowns, each with its own
+  PCKCYCLE on its own grids, together with sweeps of a smoother of all unknowns together.
 
   Grids and linear interpolation that all unknowns share are good for unknowns of one kind, however they are coupled.
   Where one is transported and another diffuses, they may fail: coarse operators of the former are unstable, and strong
