@@ -78,9 +78,10 @@ static PetscErrorCode AddRows(PC pc, Row (*rows)[KCYCLE_NUM_ROWS])
    as each of them has them, or those of agglomerated levels */
 static PetscErrorCode Collect(PC pc, Row (*all)[KCYCLE_NUM_ROWS], double *seconds)
 {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  PC_KCycle  *kc   = KCycleOf(pc);
-  PetscMPIInt size;
+  const PetscMPIInt n    = (PetscMPIInt)(KCYCLE_MAX_LEVELS * KCYCLE_NUM_ROWS * sizeof(Row) / sizeof(double));
+  MPI_Comm          comm = PetscObjectComm((PetscObject)pc);
+  PC_KCycle        *kc   = KCycleOf(pc);
+  PetscMPIInt       size;
   Row(*mine)[KCYCLE_NUM_ROWS];
   double total;
 
@@ -88,14 +89,11 @@ static PetscErrorCode Collect(PC pc, Row (*all)[KCYCLE_NUM_ROWS], double *second
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscCalloc1(KCYCLE_MAX_LEVELS, &mine));
   PetscCall(AddRows(pc, mine));
-  PetscCallMPI(MPI_Allreduce(mine, all, (PetscMPIInt)(KCYCLE_MAX_LEVELS * sizeof(*mine) / sizeof(double)), MPI_DOUBLE,
-                             MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(mine, all, n, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, mine, n, MPI_DOUBLE, MPI_MAX, comm));
   for (PetscInt l = 0; l < KCYCLE_MAX_LEVELS; l++) {
     for (int r = 0; r < KCYCLE_NUM_ROWS; r++) {
-      double calls;
-
-      PetscCallMPI(MPI_Allreduce(&mine[l][r].calls, &calls, 1, MPI_DOUBLE, MPI_MAX, comm));
-      all[l][r].calls = calls;
+      all[l][r].calls = mine[l][r].calls;
       all[l][r].seconds /= size;
     }
   }
