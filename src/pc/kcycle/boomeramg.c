@@ -6,16 +6,16 @@
 static const char Prefix[] = "kcycle_fallback_";
 
 /* Is there PCHYPRE, or has the user chosen another type? */
-PetscErrorCode KCycleFallbackExists(PC pc, PetscBool *there)
+PetscErrorCode KCycleFallbackExists(PC pc, PetscBool *exists)
 {
   PetscErrorCode (*create)(PC) = NULL;
   char name[64];
 
   PetscFunctionBegin;
   PetscCall(PetscFunctionListFind(PCList, PCHYPRE, &create));
-  *there = (PetscBool)(create != NULL);
+  *exists = (PetscBool)(create != NULL);
   PetscCall(PetscSNPrintf(name, sizeof(name), "-%spc_type", Prefix));
-  if (!create) PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, name, there));
+  if (!create) PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, name, exists));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -55,7 +55,7 @@ static PetscErrorCode SetZeroPivot(PC_KCycle *kc, PC factor, PetscReal scale, Pe
 {
   const PetscReal    many     = PetscMax(10, PetscSqrtReal((PetscReal)rows));
   const PetscReal    zero     = (kc->gaps ? many : 1) * 100 * PETSC_MACHINE_EPSILON;
-  const PetscReal    place    = kc->gaps ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
+  const PetscReal    amount   = kc->gaps ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
   const PetscReal    standard = 100 * PETSC_MACHINE_EPSILON; /* of PETSc */
   KCyclePivot       *pivot    = &kc->pivot;
   const PetscObject  o        = (PetscObject)factor;
@@ -69,13 +69,13 @@ static PetscErrorCode SetZeroPivot(PC_KCycle *kc, PC factor, PetscReal scale, Pe
   PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_factor_zeropivot", &given));
   if (!given && now[0] == (other ? standard : pivot->zero)) PetscCall(PCFactorSetZeroPivot(factor, zero * scale));
   PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_factor_shift_amount", &given));
-  if (!given && now[1] == (other ? standard : pivot->place)) PetscCall(PCFactorSetShiftAmount(factor, place * scale));
+  if (!given && now[1] == (other ? standard : pivot->amount)) PetscCall(PCFactorSetShiftAmount(factor, amount * scale));
   PetscCall(PCFactorGetShiftType(factor, &shift));
   PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_factor_shift_type", &given));
   if (!given && shift == MAT_SHIFT_NONE) PetscCall(PCFactorSetShiftType(factor, MAT_SHIFT_INBLOCKS));
-  pivot->pc    = o->id;
-  pivot->zero  = zero * scale;
-  pivot->place = place * scale;
+  pivot->pc     = o->id;
+  pivot->zero   = zero * scale;
+  pivot->amount = amount * scale;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

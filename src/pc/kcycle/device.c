@@ -148,18 +148,18 @@ PetscErrorCode PCKCyclePlaceRun(PC_KCycle *kc, const KCycleRun *run, Vec b, Vec 
   const PetscBool    zero = run->visit.zeroguess;
   const PetscScalar *ba;
   PetscScalar       *xa;
-  Vec                there[2];
+  Vec                used[2];
   PetscErrorCode     ierr;
 
-  KCycleCall(Stage(kc, b, PETSC_TRUE, 0, &there[0]));
-  KCycleCall(Stage(kc, x, (PetscBool)!zero, 1, &there[1]));
-  KCycleCall(VecGetArrayReadAndMemType(there[0], &ba, NULL));
-  KCycleCall(zero ? VecGetArrayWriteAndMemType(there[1], &xa, NULL) : VecGetArrayAndMemType(there[1], &xa, NULL));
+  KCycleCall(Stage(kc, b, PETSC_TRUE, 0, &used[0]));
+  KCycleCall(Stage(kc, x, (PetscBool)!zero, 1, &used[1]));
+  KCycleCall(VecGetArrayReadAndMemType(used[0], &ba, NULL));
+  KCycleCall(zero ? VecGetArrayWriteAndMemType(used[1], &xa, NULL) : VecGetArrayAndMemType(used[1], &xa, NULL));
   ierr = (*kc->engine->run)(kc->levels, run, ba, xa);
-  KCycleCall(zero ? VecRestoreArrayWriteAndMemType(there[1], &xa) : VecRestoreArrayAndMemType(there[1], &xa));
-  KCycleCall(VecRestoreArrayReadAndMemType(there[0], &ba));
+  KCycleCall(zero ? VecRestoreArrayWriteAndMemType(used[1], &xa) : VecRestoreArrayAndMemType(used[1], &xa));
+  KCycleCall(VecRestoreArrayReadAndMemType(used[0], &ba));
   KCycleCall(ierr);
-  if (there[1] != x) KCycleCall(VecCopy(there[1], x));
+  if (used[1] != x) KCycleCall(VecCopy(used[1], x));
   return PETSC_SUCCESS;
 }
 

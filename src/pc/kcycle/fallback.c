@@ -116,19 +116,19 @@ static PetscErrorCode ChosenByHand(PC pc, const char *why[])
 static PetscErrorCode FindObstacle(PC pc, const char *why[])
 {
   PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  device, symmetric, there;
+  PetscBool  device, symmetric, exists;
 
   PetscFunctionBegin;
   PetscCall(ChosenByHand(pc, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleMatOnDevice(pc->pmat, &device));
   PetscCall(MatStencilIsNearlySymmetric(kc->grids[0].A, &symmetric));
-  PetscCall(KCycleFallbackExists(pc, &there));
+  PetscCall(KCycleFallbackExists(pc, &exists));
   *why = device || kc->device || kc->at == KCYCLE_MEMORY_DEVICE ? "the solver is on a device"
          : !symmetric                                           ? "the operator is not symmetric"
          : kc->nclosed                                          ? "parts of the grid are closed"
          : kc->d && kc->found.ghostrows                         ? "rows are scaled, and have moved between processes"
-         : !there                                               ? "PETSc has no hypre"
+         : !exists                                              ? "PETSc has no hypre"
                                                                 : NULL;
 #if defined(PETSC_USE_COMPLEX)
   *why = "numbers are complex";

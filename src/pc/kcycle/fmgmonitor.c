@@ -19,8 +19,8 @@ PetscErrorCode PCKCycleFMGWatch(PC pc, KCycleRun *run)
 }
 
 /* The largest difference between two vectors, up to a constant where solutions are known up to one. Point i of the
-   second one is number place[i] of the first; NULL: i */
-static PetscErrorCode Difference(PC pc, PetscInt n, const PetscScalar *x, const PetscInt *place, const PetscScalar *y,
+   second one is number index[i] of the first; NULL: i */
+static PetscErrorCode Difference(PC pc, PetscInt n, const PetscScalar *x, const PetscInt *index, const PetscScalar *y,
                                  PetscReal *most)
 {
   PC_KCycle  *kc     = KCycleOf(pc);
@@ -29,10 +29,10 @@ static PetscErrorCode Difference(PC pc, PetscInt n, const PetscScalar *x, const 
   PetscReal   mine = 0;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) sum[0] += x[place ? place[i] : i] - y[i];
+  for (PetscInt i = 0; i < n; i++) sum[0] += x[index ? index[i] : i] - y[i];
   if (kc->kernel != KCYCLE_REGULAR) PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_SCALAR, MPIU_SUM, comm));
   for (PetscInt i = 0; i < n; i++)
-    mine = PetscMax(mine, PetscAbsScalar(x[place ? place[i] : i] - y[i] - all[0] / all[1]));
+    mine = PetscMax(mine, PetscAbsScalar(x[index ? index[i] : i] - y[i] - all[0] / all[1]));
   PetscCallMPI(MPI_Allreduce(&mine, most, 1, MPIU_REAL, MPIU_MAX, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -42,20 +42,20 @@ static PetscErrorCode CoarserDifference(PC pc, PetscInt l, const PetscScalar *x,
 {
   PC_KCycle            *kc = KCycleOf(pc);
   const KCycleBox      *coarse;
-  PetscInt             *place;
+  PetscInt             *index;
   const KCycleTransfer *tr = KCycleTransferOf(KCycleGridOf(kc, l)->P);
 
   PetscFunctionBegin;
   coarse = tr->coarse;
-  PetscCall(PetscMalloc1(coarse->npoints, &place));
+  PetscCall(PetscMalloc1(coarse->npoints, &index));
   for (PetscInt i = 0; i < coarse->npoints; i++) {
     const PetscInt at[3] = {i % coarse->n[0], i / coarse->n[0] % coarse->n[1], i / coarse->n[0] / coarse->n[1]};
 
-    place[i] = 0;
-    for (int d = 2; d >= 0; d--) place[i] = place[i] * tr->fine->n[d] + tr->factor[d] * at[d] + tr->shift[d];
+    index[i] = 0;
+    for (int d = 2; d >= 0; d--) index[i] = index[i] * tr->fine->n[d] + tr->factor[d] * at[d] + tr->shift[d];
   }
-  PetscCall(Difference(pc, coarse->npoints, x, place, kc->fmg.kept[0], most));
-  PetscCall(PetscFree(place));
+  PetscCall(Difference(pc, coarse->npoints, x, index, kc->fmg.kept[0], most));
+  PetscCall(PetscFree(index));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

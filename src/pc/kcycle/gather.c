@@ -147,7 +147,7 @@ PetscErrorCode PCKCycleGather(PC pc)
 }
 
 /* On processes of agglomerated levels: a vector on their communicator that has the numbers of the one here */
-static PetscErrorCode CreateGatheredVector(KSP inner, Vec here, Vec *there)
+static PetscErrorCode CreateGatheredVector(KSP inner, Vec here, Vec *moved)
 {
   Mat          A;
   PetscInt     m, M;
@@ -158,7 +158,7 @@ static PetscErrorCode CreateGatheredVector(KSP inner, Vec here, Vec *there)
   PetscCall(MatGetSize(A, &M, NULL));
   PetscCall(VecGetLocalSize(here, &m));
   PetscCall(VecGetArray(here, &a));
-  PetscCall(VecCreateMPIWithArray(PetscObjectComm((PetscObject)inner), 1, m, M, a, there));
+  PetscCall(VecCreateMPIWithArray(PetscObjectComm((PetscObject)inner), 1, m, M, a, moved));
   PetscCall(VecRestoreArray(here, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -236,17 +236,17 @@ static PetscErrorCode Move(PC gather, int which, ScatterMode mode, Vec v)
 static PetscErrorCode PCApplyTranspose_Gathered(PC gather, Vec x, Vec y)
 {
   KSP inner;
-  Vec here[2], there[2];
+  Vec here[2], moved[2];
 
   PetscFunctionBegin;
   for (int i = 0; i < 2; i++) PetscCall(PetscObjectQuery((PetscObject)gather, Here[i], (PetscObject *)&here[i]));
   PetscCall(PCTelescopeGetKSP(gather, &inner));
   PetscCall(Move(gather, 0, SCATTER_FORWARD, x));
   if (inner) {
-    for (int i = 0; i < 2; i++) PetscCall(CreateGatheredVector(inner, here[i], &there[i]));
-    PetscCall(KSPSolveTranspose(inner, there[0], there[1]));
-    PetscCall(KSPCheckSolve(inner, gather, there[1]));
-    for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&there[i]));
+    for (int i = 0; i < 2; i++) PetscCall(CreateGatheredVector(inner, here[i], &moved[i]));
+    PetscCall(KSPSolveTranspose(inner, moved[0], moved[1]));
+    PetscCall(KSPCheckSolve(inner, gather, moved[1]));
+    for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&moved[i]));
   }
   PetscCall(Move(gather, 1, SCATTER_REVERSE, y));
   PetscFunctionReturn(PETSC_SUCCESS);

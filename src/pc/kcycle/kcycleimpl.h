@@ -152,7 +152,7 @@ typedef unsigned long long KCycleDigest;
 /* What a factorization was told here: what counts as a zero pivot, and takes its place */
 typedef struct {
   PetscObjectId pc; /* 0: none was */
-  PetscReal     zero, place;
+  PetscReal     zero, amount;
 } KCyclePivot;
 
 /* Whose choice a solver of a level is; see userchoices.c */

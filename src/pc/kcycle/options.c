@@ -32,7 +32,7 @@ static PetscErrorCode ParseKappa(PC pc, const char text[], PetscInt *kappa)
 }
 
 /* [ascii]:file[:ascii_csv][:append], or a file alone, or nothing: the screen */
-static PetscErrorCode ReadPlace(PC pc, char text[], KCycleProfiling *p)
+static PetscErrorCode ReadViewer(PC pc, char text[], KCycleProfiling *p)
 {
   char     *part[4] = {text, NULL, NULL, NULL};
   PetscBool is;
@@ -262,7 +262,7 @@ static PetscErrorCode ReadEstimates(PC pc, KCycleOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsString("-pc_kcycle_profile", "Time of each component on each level: ascii:file.csv, or nothing",
                                "PCKCycleSetProfile", profile, profile, sizeof(profile), &flg));
   if (!flg) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ReadPlace(pc, profile, &kc->profiling));
+  PetscCall(ReadViewer(pc, profile, &kc->profiling));
   PetscCall(PCKCycleSetProfile(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
