@@ -131,8 +131,7 @@ PetscErrorCode KCycleClosedDestroy(KCycleClosed *closed)
 /* Collective. Of the caller; weights: of each point, NULL: ones */
 PetscErrorCode KCycleClosedKernel(const KCycleClosed *closed, const PetscScalar weights[], MatNullSpace *kernel)
 {
-  PetscContainer container;
-  Remover       *r;
+  Remover *r;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&r));
@@ -149,11 +148,7 @@ PetscErrorCode KCycleClosedKernel(const KCycleClosed *closed, const PetscScalar 
   PetscCallMPI(MPI_Allreduce(r->sums, r->squares, (PetscMPIInt)r->n, MPIU_SCALAR, MPIU_SUM, closed->comm));
   PetscCall(MatNullSpaceCreate(closed->comm, PETSC_FALSE, 0, NULL, kernel));
   PetscCall(MatNullSpaceSetFunction(*kernel, Remove, r));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, r));
-  PetscCall(KCycleContainerSetCtxDestroy(container, RemoverDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)*kernel, Container, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(KCycleObjectCompose((PetscObject)*kernel, Container, r, RemoverDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

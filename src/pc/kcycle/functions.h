@@ -13,6 +13,8 @@ PETSC_INTERN PC_KCycle     *KCycleOf(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGetContext(PC, PC_KCycle **);
 PETSC_INTERN PetscErrorCode KCycleCheckSettable(PC, PetscBool same, const char setter[]);
 PETSC_INTERN PetscErrorCode PCKCycleApplyChoice(PC);
+PETSC_INTERN PetscErrorCode KCycleObjectCompose(PetscObject, const char name[], void *data,
+                                                PetscErrorCode (*destroy)(KCycleCtxDestroyArg));
 PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
 PETSC_INTERN PetscErrorCode PCKCycleInherit(PC, PetscBool);
 

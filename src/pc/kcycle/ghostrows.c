@@ -66,9 +66,8 @@ static PetscErrorCode MemoryOf(const KCycleFound *found, Vec v, PetscScalar **me
 
 static PetscErrorCode CreateVector(const KCycleFound *found, MPI_Comm comm, PetscInt bs, Vec *v)
 {
-  PetscContainer container;
-  PetscInt       n;
-  GhostRows     *rows;
+  PetscInt   n;
+  GhostRows *rows;
 
   PetscFunctionBegin;
   PetscCall(PetscSFGetGraph(found->ghostrows, &n, NULL, NULL, NULL));
@@ -76,11 +75,7 @@ static PetscErrorCode CreateVector(const KCycleFound *found, MPI_Comm comm, Pets
   PetscCall(PetscMalloc1(found->below + n + found->above, &rows->memory));
   PetscCall(PetscObjectGetId((PetscObject)found->ghostrows, &rows->exchange));
   PetscCall(VecCreateMPIWithArray(comm, bs, n, PETSC_DECIDE, rows->memory + found->below, v));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, rows));
-  PetscCall(KCycleContainerSetCtxDestroy(container, GhostRowsDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)*v, Container, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(KCycleObjectCompose((PetscObject)*v, Container, rows, GhostRowsDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -69,6 +69,21 @@ PetscErrorCode PCKCycleApplyChoice(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Data under a name of an object, with which it is destroyed */
+PetscErrorCode KCycleObjectCompose(PetscObject object, const char name[], void *data,
+                                   PetscErrorCode (*destroy)(KCycleCtxDestroyArg))
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, data));
+  PetscCall(KCycleContainerSetCtxDestroy(container, destroy));
+  PetscCall(PetscObjectCompose(object, name, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
 {
   PC_KCycle *kc = (PC_KCycle *)KCycleCtxFromDestroyArg(arg);

@@ -109,8 +109,7 @@ PetscErrorCode KCycleMatGetStandIn(Mat A, Mat *stencil)
 /* Not where another solver has done so already */
 static PetscErrorCode Enter(Mat A, Mat stencil)
 {
-  PetscContainer container;
-  Products      *products;
+  Products *products;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&products));
@@ -118,11 +117,7 @@ static PetscErrorCode Enter(Mat A, Mat stencil)
   products->stencil       = stencil;
   products->mult          = A->ops->mult;
   products->multtranspose = A->ops->multtranspose;
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, products));
-  PetscCall(KCycleContainerSetCtxDestroy(container, ProductsDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)A, Container, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(KCycleObjectCompose((PetscObject)A, Container, products, ProductsDestroy));
   products->state = ((PetscObject)A)->state;
   A->ops->mult    = MatMult_Products;
   if (A->ops->multtranspose && stencil->ops->multtranspose) A->ops->multtranspose = MatMultTranspose_Products;

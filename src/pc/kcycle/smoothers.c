@@ -100,11 +100,7 @@ static PetscErrorCode GetTransposed(PC sor, Mat *At)
   if (container) PetscCall(PetscContainerGetPointer(container, (void **)&t));
   else {
     PetscCall(PetscNew(&t));
-    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)sor), &container));
-    PetscCall(PetscContainerSetPointer(container, t));
-    PetscCall(KCycleContainerSetCtxDestroy(container, TransposedDestroy));
-    PetscCall(PetscObjectCompose((PetscObject)sor, Container, (PetscObject)container));
-    PetscCall(PetscContainerDestroy(&container));
+    PetscCall(KCycleObjectCompose((PetscObject)sor, Container, t, TransposedDestroy));
   }
   PetscCall(PetscObjectGetId((PetscObject)sor->pmat, &id));
   PetscCall(PetscObjectStateGet((PetscObject)sor->pmat, &state));
