@@ -213,8 +213,8 @@ static PetscBool GoesOn(PC_KCycle *kc)
   const PetscBool was     = predict->richardson;
   PetscBool       goes    = PETSC_FALSE;
 
-  for (int alone = 0; alone < 2; alone++) {
-    predict->richardson = alone ? PETSC_TRUE : PETSC_FALSE;
+  for (int richardson = 0; richardson < 2; richardson++) {
+    predict->richardson = richardson ? PETSC_TRUE : PETSC_FALSE;
     goes                = (PetscBool)(goes || PCKCycleForecastBest(kc) == predict->n - 1);
   }
   predict->richardson = was;

@@ -129,15 +129,15 @@ PetscErrorCode PCKCyclePredictSetUp(PC pc)
 PetscErrorCode PCKCyclePredictBegin(PC pc, KSP ksp)
 {
   PC_KCycle     *kc = KCycleOf(pc);
-  PetscBool      alone;
+  PetscBool      richardson;
   KCyclePredict *predict = &kc->predict;
 
   PetscFunctionBegin;
   if (!kc->ready || kc->finer.exists || (!predict->sweeps && !predict->file)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &alone));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPKCG, &predict->kcg));
-  if (!predict->ready || alone != predict->richardson || (predict->n && predict->single == kc->engine->inplace)) {
-    predict->richardson = alone;
+  if (!predict->ready || richardson != predict->richardson || (predict->n && predict->single == kc->engine->inplace)) {
+    predict->richardson = richardson;
     if (!predict->ready || !predict->n || predict->single == kc->engine->inplace) PetscCall(PCKCyclePredictSetUp(pc));
     else if (predict->sweeps == PC_KCYCLE_SWEEPS_AUTO) {
       PetscCall(Use(pc, predict->forecast[PCKCycleForecastBest(kc)].nu));
