@@ -23,10 +23,8 @@ static PetscErrorCode FindMatrix(PC pc, Mat *A)
 /* Why levels cannot be such, or nothing */
 static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  fits;
-  PetscInt   rows, M, N, P, dof;
+  PetscBool fits;
+  PetscInt  rows, M, N, P, dof;
 
   PetscFunctionBegin;
   why[0] = 0;
@@ -41,7 +39,7 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
     PetscCall(PetscSNPrintf(why, len, "the operator is of type %s, which has no Galerkin products",
                             ((PetscObject)pc->pmat)->type_name));
   else if (rows != M * N * P * dof) PetscCall(PetscSNPrintf(why, len, "the operator is not on all of the grid"));
-  else if (kc->galerkin_set && mg->galerkin >= PC_MG_GALERKIN_NONE)
+  else if (KCycleOf(pc)->galerkin_set && ((PC_MG *)pc->data)->galerkin >= PC_MG_GALERKIN_NONE)
     PetscCall(PetscSNPrintf(why, len, "-pc_mg_galerkin has the program give coarse operators"));
   else PetscCall(PCKCycleCheckCoarse(pc, len, why));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -74,12 +74,10 @@ typedef struct {
 /* What cycles on A x = 0 do not shrink: the kernel that is known, to be destroyed; or NULL */
 PetscErrorCode PCKCycleGetKernel(PC pc, MatNullSpace *kernel)
 {
-  PC_KCycle *kc = KCycleOf(pc);
-
   PetscFunctionBegin;
   PetscCall(MatGetNullSpace(pc->pmat, kernel));
   if (*kernel) PetscCall(PetscObjectReference((PetscObject)*kernel));
-  else if (kc->kernel_constant)
+  else if (KCycleOf(pc)->kernel_constant)
     PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)pc), PETSC_TRUE, 0, NULL, kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

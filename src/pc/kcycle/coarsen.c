@@ -366,13 +366,12 @@ static PetscErrorCode ChooseGathers(PC pc, KCycleGridLevel *level)
 /* Is there to be a coarser level? On these processes, or on fewer of them */
 static PetscErrorCode WantsCoarser(PC pc, KCycleGridLevel *level, PetscBool asked, PetscBool *wants)
 {
-  PC_KCycle       *kc       = KCycleOf(pc);
   const KCycleBox *box      = KCycleStencilOf(level->A)->box;
   const PetscInt   ratio    = level->factor[0] * level->factor[1] * level->factor[2];
   char             why[256] = "";
 
   PetscFunctionBegin;
-  if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
+  if (KCycleOf(pc)->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
   *wants = (PetscBool)((asked || !KCyclePolicyIsCoarsest(box->size)) && (ratio > 1 || level->blocked) && !why[0]);
   level->gathers = KCYCLE_GATHERS_NOT;
   if (*wants) PetscCall(ChooseGathers(pc, level));

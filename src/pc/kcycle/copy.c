@@ -91,13 +91,12 @@ PetscErrorCode PCKCycleCopyInstall(PC pc)
 /* For levels, or a direct solver, that do without a grid */
 PetscErrorCode PCKCycleCopyBlocks(PC pc)
 {
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  blocks;
+  PetscBool blocks;
 
   PetscFunctionBegin;
   PetscCall(IsInBlocks(pc->pmat, &blocks));
   if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->copy_blocks = PETSC_TRUE;
+  KCycleOf(pc)->copy_blocks = PETSC_TRUE;
   PetscCall(UseCopy(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

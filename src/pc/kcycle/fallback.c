@@ -175,12 +175,11 @@ static PetscErrorCode Iterate(PC pc, MatNullSpace kernel, Vec e, PetscInt *cycle
 /* What a few cycles leave of noise, and the last one of what was left before */
 static PetscErrorCode Measure(PC pc)
 {
-  PC_KCycle           *kc = KCycleOf(pc);
   MatNullSpace         kernel;
   Vec                  e;
   PetscReal            norm[KCYCLE_FALLBACK_CYCLES + 1];
   PetscInt             n        = KCYCLE_FALLBACK_CYCLES;
-  KCycleFallbackState *fallback = &kc->fallback;
+  KCycleFallbackState *fallback = &KCycleOf(pc)->fallback;
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(pc->pmat, &e, NULL));
@@ -202,8 +201,7 @@ static PetscErrorCode Measure(PC pc)
 /* After a measurement */
 static PetscErrorCode Decide(PC pc)
 {
-  PC_KCycle           *kc       = KCycleOf(pc);
-  KCycleFallbackState *fallback = &kc->fallback;
+  KCycleFallbackState *fallback = &KCycleOf(pc)->fallback;
 
   PetscFunctionBegin;
   fallback->ahead = KCyclePolicyAhead(fallback->cycles, fallback->left, fallback->last);
@@ -264,8 +262,7 @@ PetscErrorCode PCKCycleFallbackFollow(PC pc)
 /* After a solve */
 PetscErrorCode PCKCycleFallbackNote(PC pc, KSP ksp)
 {
-  PC_KCycle           *kc       = KCycleOf(pc);
-  KCycleFallbackState *fallback = &kc->fallback;
+  KCycleFallbackState *fallback = &KCycleOf(pc)->fallback;
 
   PetscFunctionBegin;
   if (!fallback->cycles || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
@@ -288,8 +285,7 @@ PetscErrorCode PCKCycleFallbackApply(PC pc, PetscBool transpose, Vec b, Vec x)
 
 PetscErrorCode PCKCycleFallbackView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle                 *kc       = KCycleOf(pc);
-  const KCycleFallbackState *fallback = &kc->fallback;
+  const KCycleFallbackState *fallback = &KCycleOf(pc)->fallback;
 
   PetscFunctionBegin;
   if (fallback->cycles) {

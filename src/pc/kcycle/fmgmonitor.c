@@ -23,14 +23,13 @@ PetscErrorCode PCKCycleFMGWatch(PC pc, KCycleRun *run)
 static PetscErrorCode Difference(PC pc, PetscInt n, const PetscScalar *x, const PetscInt *index, const PetscScalar *y,
                                  PetscReal *most)
 {
-  PC_KCycle  *kc     = KCycleOf(pc);
   MPI_Comm    comm   = PetscObjectComm((PetscObject)pc);
   PetscScalar sum[2] = {0, (PetscScalar)n}, all[2] = {0, 1};
   PetscReal   mine = 0;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) sum[0] += x[index ? index[i] : i] - y[i];
-  if (kc->kernel != KCYCLE_REGULAR) PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_SCALAR, MPIU_SUM, comm));
+  if (KCycleOf(pc)->kernel != KCYCLE_REGULAR) PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_SCALAR, MPIU_SUM, comm));
   for (PetscInt i = 0; i < n; i++)
     mine = PetscMax(mine, PetscAbsScalar(x[index ? index[i] : i] - y[i] - all[0] / all[1]));
   PetscCallMPI(MPI_Allreduce(&mine, most, 1, MPIU_REAL, MPIU_MAX, comm));

@@ -21,13 +21,12 @@ static const char OwnOptions[] = "PCKCycleGatherOwnOptions_C";
 /* Has the program, or an option, chosen the solver of the coarsest level? */
 static PetscErrorCode CoarseIsChosen(PC pc, PetscBool *chosen)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  preonly, standard;
-  PC         solver;
+  PC_MG    *mg = (PC_MG *)pc->data;
+  PetscBool preonly, standard;
+  PC        solver;
 
   PetscFunctionBegin;
-  *chosen = KCycleLevelIsTheirs(kc, 0);
+  *chosen = KCycleLevelIsTheirs(KCycleOf(pc), 0);
   if (*chosen || !mg->levels || mg->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetPC(mg->levels[0]->smoothd, &solver));
   PetscCall(PetscObjectTypeCompare((PetscObject)mg->levels[0]->smoothd, KSPPREONLY, &preonly));

@@ -168,12 +168,11 @@ PetscErrorCode PCKCycleCoarseUseParts(PC pc, Mat A, PetscBool *used)
 /* KSP projects constants out of right sides and solutions of the coarsest problem */
 PetscErrorCode PCKCycleCoarseUseConstants(PC pc, Mat A)
 {
-  PC_KCycle   *kc = KCycleOf(pc);
   MatNullSpace constants;
 
   PetscFunctionBegin;
   PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
-  PetscCall(Attach(kc, A, constants, constants));
+  PetscCall(Attach(KCycleOf(pc), A, constants, constants));
   PetscCall(MatNullSpaceDestroy(&constants));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

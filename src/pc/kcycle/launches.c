@@ -22,11 +22,9 @@ static PetscErrorCode FindStepsObstacle(PC pc, const char *why[])
 /* Why cycles are launched kernel by kernel, or nothing. For each run */
 PetscErrorCode PCKCycleGraphObstacle(PC pc, const char *why[])
 {
-  PC_KCycle *kc = KCycleOf(pc);
-
   PetscFunctionBegin;
   PetscCall(FindStepsObstacle(pc, why));
-  if (!kc->graph) *why = "-pc_kcycle_graph is off";
+  if (!KCycleOf(pc)->graph) *why = "-pc_kcycle_graph is off";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -67,7 +67,6 @@ PetscErrorCode PCKCycleNumberSolver(PC pc, KSP solver, PetscInt number, PetscBoo
   char       prefix[256];
   size_t     len;
   PetscBool  begins = PETSC_FALSE, same;
-  PC_KCycle *kc     = KCycleOf(pc);
 
   PetscFunctionBegin;
   PetscCall(KSPGetOptionsPrefix(solver, &own));
@@ -79,7 +78,7 @@ PetscErrorCode PCKCycleNumberSolver(PC pc, KSP solver, PetscInt number, PetscBoo
   PetscCall(PetscStrcmp(own, prefix, &same));
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetOptionsPrefix(solver, prefix));
-  if (kc->ready && !theirs) PetscCall(KSPSetFromOptions(solver));
+  if (KCycleOf(pc)->ready && !theirs) PetscCall(KSPSetFromOptions(solver));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

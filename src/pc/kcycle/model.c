@@ -294,10 +294,9 @@ void PCKCycleModelCompare(PC_KCycle *kc, const KCycleVisit *visit, PetscReal sec
 static PetscErrorCode CheckType(PC pc)
 {
   const PCMGType type = ((PC_MG *)pc->data)->am;
-  PC_KCycle     *kc   = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL || !kc->timing.calibrate,
+  PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL || !KCycleOf(pc)->timing.calibrate,
              PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "-pc_mg_type %s has no kappa-cycle whose time could be predicted: leave out -pc_kcycle_calibrate "
              "(PCKCycleSetCalibrate()), or use -pc_mg_type multiplicative or full",
@@ -308,8 +307,7 @@ static PetscErrorCode CheckType(PC pc)
 /* Times are known afterwards, if they were not, unless the clock could not tell them */
 PetscErrorCode PCKCycleModelCalibrate(PC pc)
 {
-  PC_KCycle    *kc     = KCycleOf(pc);
-  KCycleTiming *timing = &kc->timing;
+  KCycleTiming *timing = &KCycleOf(pc)->timing;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleEngineSettle(pc));

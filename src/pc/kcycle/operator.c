@@ -110,10 +110,9 @@ static PetscErrorCode FailUnlessSmoothersStand(PC pc, PetscInt row)
 
 static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal, Vec work)
 {
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscReal  smallest, norm = 1;
-  PetscInt   row = -1;
-  PetscBool  has;
+  PetscReal smallest, norm = 1;
+  PetscInt  row = -1;
+  PetscBool has;
 
   PetscFunctionBegin;
   PetscCall(VecCopy(diagonal, work));
@@ -121,7 +120,7 @@ static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal, Vec work)
   PetscCall(VecMin(work, NULL, &smallest));
   if (smallest > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatHasOperation(pc->pmat, MATOP_NORM, &has));
-  if (has && kc->scale == 0) PetscCall(MatNorm(pc->pmat, NORM_FROBENIUS, &norm));
+  if (has && KCycleOf(pc)->scale == 0) PetscCall(MatNorm(pc->pmat, NORM_FROBENIUS, &norm));
   if (norm == 0) {
     PetscCall(KCycleFail(pc, AllZero, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -203,14 +202,14 @@ static PetscErrorCode ChooseKernel(PC pc, PetscReal rows, MatNullSpace *nullspac
 
 static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal, Vec work)
 {
-  PC_KCycle   *kc = KCycleOf(pc);
   MatNullSpace nullspace;
   PetscReal    rows;
 
   PetscFunctionBegin;
   PetscCall(RelativeSums(sums, diagonal, work, &rows));
   PetscCall(ChooseKernel(pc, rows, &nullspace));
-  if (rows < KCYCLE_ROUNDING) PetscCall(KernelIsConstant(pc->pmat, nullspace, ones, work, &kc->kernel_constant));
+  if (rows < KCYCLE_ROUNDING)
+    PetscCall(KernelIsConstant(pc->pmat, nullspace, ones, work, &KCycleOf(pc)->kernel_constant));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -143,7 +143,6 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
   PC             pc = ksp->pc;
   Solve          solve;
   Mat            stencil = NULL, A = pc->mat;
-  PC_KCycle     *kc = KCycleOf(pc);
   PetscBool      ours;
   PetscErrorCode ierr;
 
@@ -157,7 +156,7 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
     PetscUseTypeMethod(ksp, solve);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCKCycleGhostRowsSetOperator(kc, ksp));
+  PetscCall(PCKCycleGhostRowsSetOperator(KCycleOf(pc), ksp));
   PetscCall(PetscObjectReference((PetscObject)A)); /* the program may set other operators in a monitor */
   PetscCall(Enter(A, stencil));
   ierr = (*solve)(ksp);
@@ -170,11 +169,10 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
 /* From PCPreSolve() on the next solve of a KSP uses the stencil, if that is the operator */
 PetscErrorCode KCycleKSPUseStencil(KSP ksp, PC pc)
 {
-  Mat        stencil = NULL;
-  PC_KCycle *kc      = KCycleOf(pc);
+  Mat stencil = NULL;
 
   PetscFunctionBegin;
-  if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || ksp->pc != pc || ksp->ops->solve == SolveWithStencil)
+  if (KCycleOf(pc)->structured == PC_KCYCLE_STRUCTURED_OFF || ksp->pc != pc || ksp->ops->solve == SolveWithStencil)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetUp(pc)); /* KSPSetUp() does not see new values of the same matrix */
   PetscCall(StandIn(pc, &stencil));

@@ -80,7 +80,6 @@ static PetscErrorCode Collect(PC pc, Row (*all)[KCYCLE_NUM_ROWS], double *second
 {
   const PetscMPIInt n    = (PetscMPIInt)(KCYCLE_MAX_LEVELS * KCYCLE_NUM_ROWS * sizeof(Row) / sizeof(double));
   MPI_Comm          comm = PetscObjectComm((PetscObject)pc);
-  PC_KCycle        *kc   = KCycleOf(pc);
   PetscMPIInt       size;
   Row(*mine)[KCYCLE_NUM_ROWS];
   double total;
@@ -97,7 +96,7 @@ static PetscErrorCode Collect(PC pc, Row (*all)[KCYCLE_NUM_ROWS], double *second
       all[l][r].seconds /= size;
     }
   }
-  total = (double)kc->profiling.seconds;
+  total = (double)KCycleOf(pc)->profiling.seconds;
   PetscCallMPI(MPI_Allreduce(&total, seconds, 1, MPI_DOUBLE, MPI_SUM, comm));
   *seconds /= size;
   PetscCall(PetscFree(mine));

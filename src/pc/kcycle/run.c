@@ -203,12 +203,11 @@ static PetscErrorCode Correct(Solve *solve, KCycleRun *run, Vec b, Vec x)
 /* As a preconditioner, or as levels that go on with the visit of finer ones */
 PetscErrorCode PCKCycleEngineApply(PC pc, const KCycleVisit *visit, Vec b, Vec x)
 {
-  PC_KCycle *kc    = KCycleOf(pc);
-  Solve      solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
-  KCycleRun  run   = {0};
+  Solve     solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
+  KCycleRun run   = {0};
 
   run.visit = *visit;
-  if (visit->zeroguess || kc->engine->inplace) KCycleCall(Run(&solve, &run, b, x));
+  if (visit->zeroguess || KCycleOf(pc)->engine->inplace) KCycleCall(Run(&solve, &run, b, x));
   else KCycleCall(Correct(&solve, &run, b, x));
   return PETSC_SUCCESS;
 }
@@ -278,11 +277,10 @@ static PetscErrorCode IterateByCorrections(Solve *solve, PetscBool zeroguess, Ve
 PetscErrorCode PCKCycleEngineIterate(PC pc, const KCycleStop *stop, PetscBool zeroguess, Vec b, Vec x, PetscInt *its,
                                      PCRichardsonConvergedReason *reason)
 {
-  PC_KCycle *kc    = KCycleOf(pc);
-  Solve      solve = {pc, *stop, 0, (PCRichardsonConvergedReason)0};
+  Solve solve = {pc, *stop, 0, (PCRichardsonConvergedReason)0};
 
   PetscFunctionBegin;
-  if (kc->engine->inplace) PetscCall(IterateInPlace(&solve, zeroguess, b, x, its));
+  if (KCycleOf(pc)->engine->inplace) PetscCall(IterateInPlace(&solve, zeroguess, b, x, its));
   else PetscCall(IterateByCorrections(&solve, zeroguess, b, x, its));
   *reason = solve.reason;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -305,17 +305,16 @@ static PetscErrorCode RenewFinest(PC pc)
 /* Has the program given the only level another operator than the PC's? */
 static PetscErrorCode OnlyIsTheirs(PC pc, PetscBool *theirs)
 {
-  PC_KCycle *kc   = KCycleOf(pc);
-  const KSP  only = ((PC_MG *)pc->data)->levels[0]->smoothd;
-  PetscBool  set;
-  Mat        P;
+  const KSP only = ((PC_MG *)pc->data)->levels[0]->smoothd;
+  PetscBool set;
+  Mat       P;
 
   PetscFunctionBegin;
   *theirs = PETSC_FALSE;
   PetscCall(KSPGetOperatorsSet(only, NULL, &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(only, NULL, &P));
-  *theirs = (PetscBool)(P != pc->pmat && P != kc->coarsest);
+  *theirs = (PetscBool)(P != pc->pmat && P != KCycleOf(pc)->coarsest);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -438,7 +437,6 @@ static PetscErrorCode SetUp(PC pc)
 /* After an error PETSc would take the operator for one that has been set up for */
 static PetscErrorCode SetUpOnce(PC pc)
 {
-  PC_KCycle     *kc = KCycleOf(pc);
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -448,7 +446,7 @@ static PetscErrorCode SetUpOnce(PC pc)
   PetscCall(PCKCycleSolversKeep(pc));
   if (ierr) pc->setupcalled = PETSC_FALSE;
   PetscCall(ierr);
-  kc->levels_used = PETSC_TRUE;
+  KCycleOf(pc)->levels_used = PETSC_TRUE;
   PetscCall(PCKCycleInstall(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -214,7 +214,6 @@ static PetscErrorCode ProgramChoseSmoothers(PC pc, PetscBool *chose)
 /* Why levels cannot be structured, or nothing */
 static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
 {
-  PC_MG     *mg                                    = (PC_MG *)pc->data;
   PC_KCycle *kc                                    = KCycleOf(pc);
   PetscBool  yes                                   = PETSC_FALSE;
   PetscErrorCode (*compute)(KSP, Mat, Mat, void *) = NULL;
@@ -228,7 +227,7 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   PetscCall(KCycleBoxCheck(pc->dm, KCYCLE_BOX_KERNELS, len, why));
   if (!why[0]) PetscCall(PCKCycleCheckRatio(pc, len, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->assembled = (PetscBool)(kc->galerkin_none && mg->galerkin == PC_MG_GALERKIN_NONE);
+  kc->assembled = (PetscBool)(kc->galerkin_none && ((PC_MG *)pc->data)->galerkin == PC_MG_GALERKIN_NONE);
   PetscCall(DMKSPGetComputeOperators(pc->dm, &compute, NULL));
   if (kc->assembled && !compute)
     PetscCall(
@@ -349,8 +348,7 @@ PetscErrorCode PCKCycleBuildLevels(PC pc, PetscInt most, KCycleCoarsen *coarsen)
 /* The coarsest operator goes to PETSc's solvers as an ordinary matrix, with its grid */
 static PetscErrorCode SetCoarsest(PC pc, const KCycleGridLevel *level)
 {
-  PC_MG     *mg     = (PC_MG *)pc->data;
-  KSP        coarse = mg->levels[0]->smoothd;
+  KSP        coarse = ((PC_MG *)pc->data)->levels[0]->smoothd;
   PC_KCycle *kc     = KCycleOf(pc);
 
   PetscFunctionBegin;

@@ -394,9 +394,8 @@ PetscErrorCode PCKCycleUnknownsJudge(PC pc, PetscBool *again)
 
 PetscErrorCode PCKCycleUnknownsView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle         *kc = KCycleOf(pc);
   PetscInt           dof;
-  const KCycleApart *apart = &kc->apart;
+  const KCycleApart *apart = &KCycleOf(pc)->apart;
 
   PetscFunctionBegin;
   if (!apart->tried || !apart->shrinks || apart->slowest[0] <= KCYCLE_TRIAL_SLOW) PetscFunctionReturn(PETSC_SUCCESS);

@@ -155,11 +155,10 @@ static PetscErrorCode ViewLevels(PC pc, PC_KCycle *kc, PetscViewer viewer)
 
 static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
-  PC_MG      *mg = (PC_MG *)pc->data;
   const char *text;
 
   PetscFunctionBegin;
-  switch (mg->galerkin) {
+  switch (((PC_MG *)pc->data)->galerkin) {
   case PC_MG_GALERKIN_NONE:
     text = "given, or assembled on the coarse grids";
     break;
