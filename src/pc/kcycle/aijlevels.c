@@ -53,9 +53,9 @@ PetscErrorCode PCKCycleGridsChoose(PC pc)
   PetscFunctionBegin;
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleGridsReset(kc));
-  if (kc->levels_from == PC_KCYCLE_HIERARCHY_UNKNOWNS) kc->apart.use = PETSC_TRUE;
+  if (kc->levels_from == PC_KCYCLE_HIERARCHY_UNKNOWNS) kc->unknowns.use = PETSC_TRUE;
   PetscCall(WhyNot(pc, sizeof(kc->nogrids), kc->nogrids));
-  if (!kc->nogrids[0] && kc->apart.use) PetscCall(PCKCycleUnknownsWhyNot(pc, sizeof(kc->nogrids), kc->nogrids));
+  if (!kc->nogrids[0] && kc->unknowns.use) PetscCall(PCKCycleUnknownsWhyNot(pc, sizeof(kc->nogrids), kc->nogrids));
   kc->use_grids = (PetscBool)!kc->nogrids[0];
   if (kc->nogrids[0]) PetscCall(PetscInfo(pc, "Levels are not on coarser grids of the DMDA: %s\n", kc->nogrids));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -195,7 +195,7 @@ static PetscErrorCode SetSmoother(Mat A, PC_MG_Levels *lv, const KCycleChoice ch
   for MATBAIJ. Between processes it is a block Jacobi method, which may diverge: there Chebyshev's estimate is what
   makes it a smoother, but not where unknowns are solved for one by one, as operators are not symmetric then
 */
-static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool apart, KCycleChoice *choice)
+static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool unknowns, KCycleChoice *choice)
 {
   const char *const options[] = {"-ksp_type", "-pc_type", "-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig",
                                  "-ksp_chebyshev_kind"};
@@ -208,7 +208,7 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool apart, KCycleChoice
   PetscCall(KCycleSmootherIsFree(smoother, choice, &sor));
   PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPCHEBYSHEV, &chebyshev));
   PetscCall(KCycleHasOption((PetscObject)smoother, PETSC_STATIC_ARRAY_LENGTH(options), options, &given));
-  if ((size > 1 && !apart) || !sor || !chebyshev || given) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((size > 1 && !unknowns) || !sor || !chebyshev || given) PetscFunctionReturn(PETSC_SUCCESS);
   choice->chose = PETSC_TRUE;
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
   PetscCall(KSPSetType(smoother, KSPRICHARDSON));
@@ -233,7 +233,7 @@ static PetscErrorCode SetLevels(PC pc)
     if (level->P) PetscCall(PCMGSetInterpolation(pc, number, level->P));
     if (number > 0) PetscCall(SetSmoother(level->A, mg->levels[number], kc->choice[number]));
     for (int i = 0; !kc->ready && number && i < (solver[0] == solver[1] ? 1 : 2); i++)
-      PetscCall(ChooseSmoother(solver[i], kc->apart.use, &kc->choice[number][i]));
+      PetscCall(ChooseSmoother(solver[i], kc->unknowns.use, &kc->choice[number][i]));
     if (l == 0) PetscCall(SetFinest(pc));
     else PetscCall(SetOperators(mg->levels[number], level->A));
   }
@@ -249,14 +249,14 @@ PetscErrorCode PCKCycleGridsSetUp(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleLevelsWanted(pc, &wanted));
   PetscCall(FindMatrix(pc, &kc->grids[0].A));
-  if (kc->apart.use) {
+  if (kc->unknowns.use) {
     PetscCall(RepeatLevel(pc, &kc->grids[0]));
     kc->ngrids = 2;
   } else PetscCall(PCKCycleBuildLevels(pc, wanted, CoarsenLevel));
   kc->use_grids = PETSC_TRUE;
   PetscCall(PCKCycleUseLevels(pc, kc->ngrids, wanted));
-  if (kc->apart.use && !kc->kappa_set) kc->kappa = 1;
-  if (kc->apart.use) PetscCall(PCKCycleUnknownsInstall(pc, ((PC_MG *)pc->data)->levels[0]->smoothd));
+  if (kc->unknowns.use && !kc->kappa_set) kc->kappa = 1;
+  if (kc->unknowns.use) PetscCall(PCKCycleUnknownsInstall(pc, ((PC_MG *)pc->data)->levels[0]->smoothd));
   if (kc->ngrids > 1) PetscCall(SetLevels(pc));
   else PetscCall(SetFinest(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -268,12 +268,12 @@ PetscErrorCode PCKCycleGridsView(PC pc, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleUnknownsView(pc, viewer));
-  for (PetscInt l = 0; l < kc->ngrids - (PetscInt)kc->apart.use; l++) {
+  for (PetscInt l = 0; l < kc->ngrids - (PetscInt)kc->unknowns.use; l++) {
     const KCycleGridLevel *level  = &kc->grids[l];
     const KCycleBox       *box    = &level->mesh.box;
     char                   to[64] = "", unknowns[64] = "";
 
-    if (level->P && !kc->apart.use)
+    if (level->P && !kc->unknowns.use)
       PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by linear interpolation",
                               level->factor[0] > 1 ? "x" : "", level->factor[1] > 1 ? "y" : "",
                               level->factor[2] > 1 ? "z" : ""));
@@ -283,6 +283,6 @@ PetscErrorCode PCKCycleGridsView(PC pc, PetscViewer viewer)
         viewer, "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "%s%s\n",
         kc->ngrids - 1 - l, box->size[0], box->size[1], box->size[2], unknowns, to));
   }
-  if (kc->apart.use) PetscCall(PetscViewerASCIIPrintf(viewer, "        0 the same grid, its unknowns one by one\n"));
+  if (kc->unknowns.use) PetscCall(PetscViewerASCIIPrintf(viewer, "        0 the same grid, its unknowns one by one\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

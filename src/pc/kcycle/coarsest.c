@@ -212,7 +212,7 @@ PetscErrorCode PCKCycleCoarseAfter(PC pc)
   PetscBool         given, parts;
 
   PetscFunctionBegin;
-  if (kc->apart.use) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->unknowns.use) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(coarse, &A, NULL));
   PetscCall(PCKCycleCoarseUseParts(pc, A, &parts));
   PetscCall(PCKCycleFindClosed(pc));

@@ -196,7 +196,7 @@ static PetscErrorCode ChooseOnDM(PC pc)
   if (isda && kc->structured == PC_KCYCLE_STRUCTURED_OFF && chosen > 1 && asked <= most)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleGridsChoose(pc));
-  if (kc->use_grids) kc->levels_from = kc->apart.use ? PC_KCYCLE_HIERARCHY_UNKNOWNS : PC_KCYCLE_HIERARCHY_GRID;
+  if (kc->use_grids) kc->levels_from = kc->unknowns.use ? PC_KCYCLE_HIERARCHY_UNKNOWNS : PC_KCYCLE_HIERARCHY_GRID;
   if (kc->use_grids || (asked != 1 && (chosen > 1 || (asked > 1 && asked <= most)))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleDMDescribe(pc->dm, sizeof(grid), grid));
   PetscCall(KCycleDMExplain(pc->dm, sizeof(explained), explained));

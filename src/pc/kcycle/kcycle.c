@@ -99,7 +99,7 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
   for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->fmg.rhs); l++) PetscCall(VecDestroy(&kc->fmg.rhs[l]));
   PetscCall(PetscFree(kc->predict.file));
   PetscCall(PetscFree(kc->predict.roofline));
-  PetscCall(PetscFree(kc->apart.shrinks));
+  PetscCall(PetscFree(kc->unknowns.shrinks));
   PetscCall(PetscFree(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -225,7 +225,7 @@ typedef struct {
   PetscReal *shrinks;    /* what is left of errors of each unknown, then that of the other way */
   PetscReal  slowest[2]; /* the most of these; 0: not tried, as the operator is symmetric */
   Vec        image;      /* what the operator made of a fixed vector then */
-} KCycleApart;
+} KCycleUnknowns;
 
 /* What takes the place of cycles that converge too slowly; see fallback.c */
 typedef struct {
@@ -436,7 +436,7 @@ typedef struct {
   KCycleTiming        timing;
   KCycleAuto          automatic; /* choice of kappa */
   KCyclePredict       predict;   /* and of sweeps */
-  KCycleApart         apart;     /* unknowns */
+  KCycleUnknowns      unknowns;  /* of a point */
   KCycleAnswer        answer;    /* of solves */
   KCycleFallbackState fallback;
   KCycleFMG           fmg;

@@ -37,9 +37,9 @@ PetscErrorCode PCKCycleLevelsReset(PC_KCycle *kc)
   PetscCall(PCKCycleEngineReset(kc));
   PetscCall(PCKCycleBalanceReset(kc));
   PetscCall(PCKCycleGridsReset(kc));
-  kc->apart.use   = PETSC_FALSE;
-  kc->apart.tried = 0; /* what a trial has shown stays for the next set-up */
-  PetscCall(VecDestroy(&kc->apart.image));
+  kc->unknowns.use   = PETSC_FALSE;
+  kc->unknowns.tried = 0; /* what a trial has shown stays for the next set-up */
+  PetscCall(VecDestroy(&kc->unknowns.image));
   PetscCall(MatDestroy(&kc->coarsest));
   for (int i = 0; i < 2; i++) {
     PetscCall(VecDestroy(&kc->host[i]));
@@ -132,7 +132,7 @@ PetscErrorCode PCKCycleLevelsDrop(PC pc)
     for (int up = 0; up < 2; up++) PetscCall(RestoreLevel(pc, l, up));
   }
   PetscCall(ForgetCoarsestGrid(pc));
-  if (kc->apart.use && mg->levels && !kc->choice[0][0].theirs[KCYCLE_ASPECT_PC])
+  if (kc->unknowns.use && mg->levels && !kc->choice[0][0].theirs[KCYCLE_ASPECT_PC])
     PetscCall(PCKCycleUnknownsRemove(pc, mg->levels[0]->smoothd));
   PetscCall(PCKCycleLevelsReset(kc));
   PetscCall((*kc->base.reset)(pc));

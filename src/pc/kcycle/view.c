@@ -163,7 +163,7 @@ static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer view
     text = "given, or assembled on the coarse grids";
     break;
   case PC_MG_GALERKIN_EXTERNAL:
-    if (kc->use_grids) text = kc->apart.use ? "the operator, unknown by unknown" : "Galerkin products";
+    if (kc->use_grids) text = kc->unknowns.use ? "the operator, unknown by unknown" : "Galerkin products";
     else
       text = kc->use_structure
                  ? (kc->assembled ? "assembled on the coarse grids, as stencils" : "Galerkin products, as stencils")
