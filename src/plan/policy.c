@@ -59,14 +59,14 @@ KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *facts, int side, 
 
 /* Are lines of the finest grid cut by isolated points? Thin pieces between these are coupled along
    weak directions alone, and a grid that is coarser in the strong one sees nothing of errors on them */
-PetscBool KCyclePolicyLinesAreCut(const KCycleScan *scan)
+PetscBool KCyclePolicyCutsLines(const KCycleScan *scan)
 {
-  return (PetscBool)(scan->isolated && scan->gaps);
+  return (PetscBool)(scan->isolated && scan->cuts);
 }
 
 /*
   Directions to coarsen: those that couple and are named by the user ("xz"), or, where nothing is named, beside which no
-  direction is stronger in the mean. One may be where broken says so, see KCyclePolicyCutBeside(), along which lines
+  direction is stronger in the mean. One may be where broken says so, see KCyclePolicyCoarsensWeak(), along which lines
   are then relaxed; beside two of these it would take planes. broken, was: NULL for none
 */
 void KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool cut[],
@@ -165,7 +165,7 @@ PetscBool KCyclePolicyTriesPlanes(const KCycleScan *facts, const PetscInt factor
 
 /* May direction d be coarsened although another one is stronger in the mean, as inactive points break lines along that?
    Levels that are broken relax no planes */
-PetscBool KCyclePolicyCutBeside(const KCycleScan *facts, PetscBool cut, int d)
+PetscBool KCyclePolicyCoarsensWeak(const KCycleScan *facts, PetscBool cut, int d)
 {
   return (PetscBool)(cut && !IsWeakBesideBoth(facts, d));
 }
@@ -195,7 +195,7 @@ void KCyclePolicyPlanes(const KCycleScan *scan, const PetscReal left[], char pla
 /* Do coefficients jump, or are there walls inside the grid? */
 PetscBool KCyclePolicyJumps(const KCycleScan *scan, KCycleWas was)
 {
-  return (PetscBool)(scan->jump > Threshold(KCYCLE_JUMP, was) || scan->gaps);
+  return (PetscBool)(scan->jump > Threshold(KCYCLE_JUMP, was) || scan->cuts);
 }
 
 /* Is the operator not symmetric, of the finest level? */

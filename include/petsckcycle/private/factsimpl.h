@@ -36,5 +36,5 @@ typedef struct {
   /* unless symmetric, the same of couplings ahead and behind in a row, for each direction */
   PetscReal        drift[3];
   PetscBool        isolated; /* there are isolated points: rows with a diagonal alone */
-  PetscBool        gaps;     /* inside the grid couplings are missing, so that parts may be closed */
+  PetscBool        cuts;     /* inside the grid couplings are missing, so that parts may be closed */
 } KCycleScan;

@@ -300,8 +300,8 @@ static inline KCycleWas KCycleWasThere(PetscBool known, PetscBool was)
 
 PETSC_INTERN KCycleBoundary KCyclePolicyBoundary(const KCycleBoundaryFacts *, int side, PCKCycleGridType,
                                                  KCycleWas closed);
-PETSC_INTERN PetscBool      KCyclePolicyLinesAreCut(const KCycleScan *);
-PETSC_INTERN PetscBool      KCyclePolicyCutBeside(const KCycleScan *, PetscBool cut, int d);
+PETSC_INTERN PetscBool      KCyclePolicyCutsLines(const KCycleScan *);
+PETSC_INTERN PetscBool      KCyclePolicyCoarsensWeak(const KCycleScan *, PetscBool cut, int d);
 PETSC_INTERN void      KCyclePolicyDirections(const PetscReal mean[], const PetscBool couples[], const PetscBool cut[],
                                               const char named[], const KCycleWas coarsened[], PetscInt factor[]);
 PETSC_INTERN PetscBool KCyclePolicySeeksRuns(const KCycleScan *, const PetscInt factor[]);

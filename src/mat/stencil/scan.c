@@ -18,7 +18,7 @@ enum {
   LOOK_ISOLATED,
   LOOK_JUMPS, /* factor between couplings with points ahead and behind, whatever their place across */
   LOOK_ROUGH, /* and between couplings with opposite points, one by one */
-  LOOK_GAPS,  /* walls across y and z, and in the end any */
+  LOOK_CUTS,  /* walls across y and z, and in the end any */
   LOOK_FAULT,
   LOOK_LARGEST,
   LOOK_TOTAL = LOOK_LARGEST,   /* of the couplings in each direction, */
@@ -45,7 +45,7 @@ KC_POINT PetscReal Ratio(PetscReal a, PetscReal b)
 }
 
 /* Above zero if one of two couplings is missing, or next to nothing, and the sum of the row has nothing in its place */
-KC_POINT PetscReal Gaps(PetscReal a, PetscReal b, PetscReal sum)
+KC_POINT PetscReal Cut(PetscReal a, PetscReal b, PetscReal sum)
 {
   const PetscReal both = a + b, apart = PetscAbsReal(a - b);
 
@@ -122,7 +122,7 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     /* a row with a zero on the diagonal is left out */
     const PetscReal   inverse   = diagonal > 8 / PETSC_MAX_REAL ? divided : 0;
     PetscReal         larger[3] = {0, 0, 0}, smaller[3] = {0, 0, 0};
-    PetscReal low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, rough = 0, gaps = 0, across = 0, relative,
+    PetscReal low[3] = {0, 0, 0}, high[3] = {0, 0, 0}, size = 0, jumps = 0, rough = 0, cuts = 0, across = 0, relative,
               large;
     PetscScalar sum = 0;
 
@@ -144,8 +144,8 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
       const PetscReal a = sign * low[d], b = sign * high[d];
 
       jumps = Max(jumps, Ratio(PetscAbsReal(a), PetscAbsReal(b)));
-      if (d) gaps = Max(gaps, in[d] * Gaps(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum)));
-      else across = Gaps(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum));
+      if (d) cuts = Max(cuts, in[d] * Cut(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum)));
+      else across = Cut(PetscAbsReal(a), PetscAbsReal(b), PetscAbsScalar(sum));
       to[LOOK_TOTAL + d][i] += times * ((a > 0 ? a : 0) + (b > 0 ? b : 0));
       to[LOOK_COUNT + d][i] += times * ((a != 0 ? 1 : 0) + (b != 0 ? 1 : 0));
       larger[d]  = Larger(a, b);
@@ -160,7 +160,7 @@ KC_POINT void LookAtPoints(const int nc, const int box, PetscInt n, PetscReal ti
     to[LOOK_ISOLATED][i] += size > diagonal ? 0 : 1; /* without couplings a row is as large as its diagonal */
     to[LOOK_JUMPS][i] = Max(jumps, to[LOOK_JUMPS][i]);
     to[LOOK_ROUGH][i] = Max(box ? rough : jumps, to[LOOK_ROUGH][i]);
-    to[LOOK_GAPS][i]  = Max(gaps, to[LOOK_GAPS][i]);
+    to[LOOK_CUTS][i]  = Max(cuts, to[LOOK_CUTS][i]);
     to[LOOK_WALLS][i] += across > 0 ? times : 0;
     to[LOOK_FAULT][i] += (size <= PETSC_MAX_REAL ? 0 : 1) + (diagonal > 0 ? 0 : 1);
   }
@@ -335,7 +335,7 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n + LOOK_BATCH; i++) {
     if (IsInside(box, 0, i < n ? i : Apart(n, (i - n) % PetscMin(n, LOOK_APART)))) {
-      at[LOOK_GAPS][i] = PetscMax(at[LOOK_GAPS][i], at[LOOK_WALLS][i]);
+      at[LOOK_CUTS][i] = PetscMax(at[LOOK_CUTS][i], at[LOOK_WALLS][i]);
     }
     for (int t = 0; t < LOOK_LARGEST; t++) largest[t] = PetscMax(largest[t], at[t][i]);
     for (int t = 0; t < LOOK_SUMMED; t++) sums[t] += at[LOOK_TOTAL + t][i];
@@ -355,7 +355,7 @@ static PetscErrorCode LookEnd(Mat A, PetscReal *const at[], KCycleScan *scan)
   scan->sums      = alllargest[LOOK_SUMS];
   scan->bound     = alllargest[LOOK_BOUND];
   scan->isolated  = (PetscBool)(alllargest[LOOK_ISOLATED] > 0);
-  scan->gaps      = (PetscBool)(alllargest[LOOK_GAPS] > 0);
+  scan->cuts      = (PetscBool)(alllargest[LOOK_CUTS] > 0);
   scan->jump      = alllargest[LOOK_JUMPS];
   scan->rough     = alllargest[LOOK_ROUGH];
   for (int d = 0; d < 3; d++) {

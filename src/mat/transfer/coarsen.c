@@ -200,7 +200,7 @@ PetscErrorCode MatStencilCoarsen(Mat A, PCKCycleInterpolationType interpolation,
     PetscCall(MaskLines(B, &mask));
     ws.mask = &mask;
   }
-  if (scan->isolated && scan->gaps && interpolation == PC_KCYCLE_INTERPOLATION_OPERATOR)
+  if (scan->isolated && scan->cuts && interpolation == PC_KCYCLE_INTERPOLATION_OPERATOR)
     PetscCall(MatStencilFillIsolated(A, &filled));
   ws.filled = ((Mat_StencilTransfer *)P->data)->filled = (PetscBool)(filled != NULL);
   PetscCall(KeepRule(P, A, &ws, scan->isolated));

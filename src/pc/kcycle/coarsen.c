@@ -211,7 +211,7 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
   for (PetscInt d = 0; d < 3; d++) {
     couples[d] = (PetscBool)(d < box->dim && box->size[d] > 1 && scan->count[d] > 0);
     mean[d]    = scan->count[d] > 0 ? scan->sum[d] / scan->count[d] : 0;
-    cut[d]     = KCyclePolicyCutBeside(scan, kc->cutlines, (int)d);
+    cut[d]     = KCyclePolicyCoarsensWeak(scan, kc->cutlines, (int)d);
     was[d]     = KCycleWasThere((PetscBool)(level->P != NULL), (PetscBool)(level->factor[d] > 1));
   }
   KCyclePolicyDirections(mean, couples, cut, automatic ? NULL : kc->semicoarsen, was, level->factor);
@@ -289,7 +289,7 @@ static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
   if (kc->finer.exists) kc->cutlines = kc->finer.cutlines;
   else {
     PetscCall(KCycleHasOption((PetscObject)pc, PETSC_STATIC_ARRAY_LENGTH(options), options, &chosen));
-    kc->cutlines = (PetscBool)(kc->anisotropy != PC_KCYCLE_ANISOTROPY_OFF && !chosen && KCyclePolicyLinesAreCut(scan));
+    kc->cutlines = (PetscBool)(kc->anisotropy != PC_KCYCLE_ANISOTROPY_OFF && !chosen && KCyclePolicyCutsLines(scan));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

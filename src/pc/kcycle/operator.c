@@ -242,7 +242,7 @@ static PetscErrorCode CheckStencil(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(A, &scan));
-  kc->gaps  = (PetscBool)(scan->gaps || scan->empty < PETSC_INT_MAX);
+  kc->gaps  = (PetscBool)(scan->cuts || scan->empty < PETSC_INT_MAX);
   kc->holes = (PetscBool)(kc->gaps || scan->isolated);
   if (scan->notfinite < PETSC_INT_MAX) PetscCall(KCycleFail(pc, NotFinite, scan->notfinite));
   else if (scan->scale == 0) PetscCall(KCycleFail(pc, AllZero, 0));

@@ -118,7 +118,7 @@ static const char *NotSingle(const PC_KCycle *kc, const KCycleScan *facts, Petsc
          : kc->at == KCYCLE_MEMORY_DEVICE    ? "levels are on a device"
          : !symmetric                        ? "the operator is not symmetric"
          : facts->jump > KCYCLE_ROUNDED_JUMP ? "coefficients jump too much"
-         : kc->gaps || facts->gaps           ? "there may be pockets that hardly anything is coupled to"
+         : kc->gaps || facts->cuts           ? "there may be pockets that hardly anything is coupled to"
                                              : NULL;
 #endif
 }

@@ -110,14 +110,14 @@ static PetscErrorCode CreateSmoother(PC pc)
    coarser grids may not see the walls */
 static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
 {
-  KCycleSeeds seeds = {scan->gaps, KCYCLE_JUMP, -1, 0, KC_CLUSTER_SINGULAR};
+  KCycleSeeds seeds = {scan->cuts, KCYCLE_JUMP, -1, 0, KC_CLUSTER_SINGULAR};
   int         n     = 0;
 
   if (relax->ratio) {
     seeds.jump = PetscMax(KCYCLE_JUMP, KCYCLE_CLUSTER_JUMP / relax->ratio);
     seeds.singular *= relax->ratio; /* rows have the rounding of finer levels, whose diagonals have larger sums */
   }
-  if (relax->clustering == PC_RELAX_CLUSTERS_ON || scan->gaps) {
+  if (relax->clustering == PC_RELAX_CLUSTERS_ON || scan->cuts) {
     seeds.all = PETSC_TRUE;
     return seeds;
   }
@@ -139,7 +139,7 @@ static PetscErrorCode HasClusters(PC_Relax *relax, PetscReal jump, PetscBool *ha
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(relax->A, &scan));
-  *has = (PetscBool)(relax->smoother->local && (scan->rough > jump || scan->gaps));
+  *has = (PetscBool)(relax->smoother->local && (scan->rough > jump || scan->cuts));
   if (!*has) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScanAsymmetry(relax->A, &scan));
   *has = (PetscBool) !(scan->skew > KCYCLE_DRIFT);
