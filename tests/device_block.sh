@@ -49,9 +49,9 @@ blocks() {
       1 aijcusparse -cells 24,24 -ends ss,ss -renew 3 -ksp_reuse_preconditioner $reuse -pc_kcycle_kappa 2
   done
   same "the limit is a number of unknowns" \
-    "each level has kernels of its own: level 1 does not relax points, is tiled, or has not fewer than 20 unknowns" \
+    "each level has its own kernels: level 1 does not relax points, is tiled, or has not fewer than 20 unknowns" \
     1e-12 1 stencil $cube -pc_kcycle_block_below 20
-  same "another coarsest solver" "each level has kernels of its own: the host has to do with the coarsest problem" \
+  same "another coarsest solver" "each level has its own kernels: the host has to do with the coarsest problem" \
     1e-12 1 stencil $cube -mg_coarse_pc_type lu
 }
 

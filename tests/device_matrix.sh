@@ -65,9 +65,9 @@ limits() {
   same "the limit is a number of unknowns" \
     "one kernel does what cycles do on level 2 and coarser ones: they have fewer than 5000 unknowns" 1e-12 1 stencil \
     $cube -pc_kcycle_matrix_below 0
-  same "levels that share no kernel have no matrix" "each level has kernels of its own: -pc_kcycle_block_below is 0" \
+  same "levels that share no kernel have no matrix" "each level has its own kernels: -pc_kcycle_block_below is 0" \
     1e-12 1 stencil $cube -pc_kcycle_block_below 0
-  same "steps that are logged are steps" "each level has kernels of its own: -pc_mg_log logs each step" 1e-12 1 \
+  same "steps that are logged are steps" "each level has its own kernels: -pc_mg_log logs each step" 1e-12 1 \
     stencil $cube -pc_mg_log
   check "one cycle has no matrix" "it is a product with a matrix of [1-9][0-9]*^2 numbers: 0 of these" cat_answer \
     "$(want 1.cuda -dm_mat_type stencil $cube -ksp_type preonly $steps)"

@@ -269,7 +269,7 @@ static PetscErrorCode Refusals(Mat A, Mat variable, PetscMPIInt size)
   PetscFunctionBeginUser;
   PetscCall(PetscSNPrintf(own, sizeof(own), "%d", size));
   PetscCall(PetscSNPrintf(other, sizeof(other), "%d", size + 1));
-  PetscCall(Refused(A, "-pc_kcycle_sweeps 3 -mg_levels_ksp_max_it 1", "has a type or a number of iterations of its own",
+  PetscCall(Refused(A, "-pc_kcycle_sweeps 3 -mg_levels_ksp_max_it 1", "has its own type or number of iterations",
                     "two numbers"));
   PetscCall(Refused(A, "-pc_kcycle_sweeps 3 -pc_kcycle_structured off", "here levels are not structured",
                     "levels of no structure"));

@@ -126,7 +126,7 @@ static PetscErrorCode Words(Problem *s)
   PetscCall(ClaimSays(s->pc, "5 levels, hierarchy dm"));
   PetscCall(IsStructured(s->pc, &structured));
   PetscCall(ClaimSays(s->pc, structured ? "coarse operators: Galerkin products, as stencils"
-                                        : "coarse operators: Galerkin products (nobody provides others)"));
+                                        : "coarse operators: Galerkin products (the program provides no others)"));
   PetscCall(ClaimSays(s->pc, structured ? "4 grid 33 x 33 x 1, 5 points"
                                         : "levels are not structured: -pc_kcycle_structured off"));
   PetscCall(PCKCycleSetKappa(s->pc, 1));

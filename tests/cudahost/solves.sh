@@ -117,7 +117,7 @@ with_fewer() { # part answer answer answer
 # One kernel in place of many, and the same bits
 bits() { # answer answer
   cat "$(answer "$1")"
-  grep -q 'each level has kernels of its own: -pc_kcycle_block_below is 0' "$(answer "$2")" && digits "$1" "$2" ||
+  grep -q 'each level has its own kernels: -pc_kcycle_block_below is 0' "$(answer "$2")" && digits "$1" "$2" ||
     return 1
   grep -q '^bits ' "$(answer "$1")" &&
     [ "$(grep '^bits ' "$(answer "$1")")" = "$(grep '^bits ' "$(answer "$2")")" ] || return 1

@@ -5,26 +5,6 @@
 */
 #include "kcycleimpl.h"
 
-/* Levels, at most */
-#define KCYCLE_MOST 64
-
-PetscErrorCode PCKCycleGridsReset(PC_KCycle *kc)
-{
-  PetscFunctionBegin;
-  for (PetscInt l = 0; kc->grids && l < KCYCLE_MOST; l++) { /* an error may have left a level behind the last one */
-    KCycleGridLevel *level = &kc->grids[l];
-
-    PetscCall(KCycleMeshDestroy(&level->mesh));
-    PetscCall(MatDestroy(&level->A));
-    PetscCall(MatDestroy(&level->P));
-    PetscCall(PetscFree(level->single));
-  }
-  PetscCall(PetscFree(kc->grids));
-  kc->ngrids    = 0;
-  kc->use_grids = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The operator as a matrix that has products with interpolations: itself, or a copy in MATAIJ */
 static PetscErrorCode FindMatrix(PC pc, Mat *A)
 {
@@ -43,27 +23,23 @@ static PetscErrorCode FindMatrix(PC pc, Mat *A)
 /* Why levels cannot be such, or nothing */
 static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
 {
-  const char *const types[] = {MATSEQAIJ,   MATMPIAIJ,  MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ,
-                               MATMPISBAIJ, MATSEQSELL, MATMPISELL, MATSTENCIL};
-  PC_MG            *mg      = (PC_MG *)pc->data;
-  PC_KCycle        *kc      = KCycleOf(pc);
-  PetscBool         fits    = PETSC_FALSE;
-  PetscInt          rows, M, N, P, dof;
+  PetscBool fits;
+  PetscInt  rows, M, N, P, dof;
 
   PetscFunctionBegin;
   why[0] = 0;
   PetscCall(KCycleBoxCheck(pc->dm, KCYCLE_BOX_MATRICES, len, why));
   if (!why[0]) PetscCall(PCKCycleCheckRatio(pc, len, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !fits; i++)
-    PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, types[i], &fits));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &fits, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ,
+                                          MATSEQSBAIJ, MATMPISBAIJ, MATSEQSELL, MATMPISELL, MATSTENCIL, ""));
   PetscCall(MatGetSize(pc->pmat, &rows, NULL));
   PetscCall(DMDAGetInfo(pc->dm, NULL, &M, &N, &P, NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
   if (!fits)
     PetscCall(PetscSNPrintf(why, len, "the operator is of type %s, which has no Galerkin products",
                             ((PetscObject)pc->pmat)->type_name));
   else if (rows != M * N * P * dof) PetscCall(PetscSNPrintf(why, len, "the operator is not on all of the grid"));
-  else if (kc->galerkin_set && mg->galerkin >= PC_MG_GALERKIN_NONE)
+  else if (KCycleOf(pc)->galerkin_set && ((PC_MG *)pc->data)->galerkin >= PC_MG_GALERKIN_NONE)
     PetscCall(PetscSNPrintf(why, len, "-pc_mg_galerkin has the program give coarse operators"));
   else PetscCall(PCKCycleCheckCoarse(pc, len, why));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -77,9 +53,9 @@ PetscErrorCode PCKCycleGridsChoose(PC pc)
   PetscFunctionBegin;
   if (kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleGridsReset(kc));
-  if (kc->levels_from == PC_KCYCLE_HIERARCHY_UNKNOWNS) kc->apart.use = PETSC_TRUE;
+  if (kc->levels_from == PC_KCYCLE_HIERARCHY_UNKNOWNS) kc->unknowns.use = PETSC_TRUE;
   PetscCall(WhyNot(pc, sizeof(kc->nogrids), kc->nogrids));
-  if (!kc->nogrids[0] && kc->apart.use) PetscCall(PCKCycleUnknownsWhyNot(pc, sizeof(kc->nogrids), kc->nogrids));
+  if (!kc->nogrids[0] && kc->unknowns.use) PetscCall(PCKCycleUnknownsWhyNot(pc, sizeof(kc->nogrids), kc->nogrids));
   kc->use_grids = (PetscBool)!kc->nogrids[0];
   if (kc->nogrids[0]) PetscCall(PetscInfo(pc, "Levels are not on coarser grids of the DMDA: %s\n", kc->nogrids));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -88,11 +64,10 @@ PetscErrorCode PCKCycleGridsChoose(PC pc)
 /* The directions of strong couplings that have points to leave out; none if the grid is small and no level was asked
    for */
 static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, const PetscReal coupling[], PetscBool asked,
-                                       PetscBool coarsened[])
+                                       PetscInt factor[])
 {
   const KCycleBox *box = &level->mesh.box;
   PC_KCycle       *kc  = KCycleOf(pc);
-  PetscInt         factor[3];
   PetscBool        automatic, small = PETSC_TRUE, couples[3];
   KCycleWas        was[3];
 
@@ -100,31 +75,32 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleGridLevel *level, cons
   PetscCall(PetscStrcmp(kc->semicoarsen, "auto", &automatic));
   for (int d = 0; d < 3; d++) {
     couples[d] = (PetscBool)(box->size[d] > 1);
-    was[d]     = KCycleWasKnown((PetscBool)(level->P != NULL), level->coarsened[d]);
+    was[d]     = KCycleWasKnown((PetscBool)(level->P != NULL), (PetscBool)(level->factor[d] > 1));
     if (box->size[d] > KCYCLE_COARSEST) small = PETSC_FALSE;
   }
   if (level != kc->grids && KCycleBoxGlobalRows(box) <= KCYCLE_COARSEST_ROWS) small = PETSC_TRUE;
   KCyclePolicyDirections(coupling, couples, NULL, automatic ? NULL : kc->semicoarsen, was, factor);
-  for (int d = 0; d < 3; d++) coarsened[d] = (PetscBool)(factor[d] == 2 && (!small || asked));
+  for (int d = 0; d < 3 && small && !asked; d++) factor[d] = 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What level l must be coarsened like, and whether it is */
+/* How a level must be coarsened, and which unknowns are isolated; are these others than before? */
 static PetscErrorCode LookAtLevel(PC pc, KCycleGridLevel *level, PetscBool exists, PetscBool asked, PetscBool *changed)
 {
   const PetscInt n = KCycleBoxLocalRows(&level->mesh.box);
-  PetscBool      coarsened[3], *single;
+  PetscInt       factor[3];
+  PetscBool     *single;
   PetscReal      coupling[3];
   int            other = 0, any;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &single));
   PetscCall(KCycleMeshLook(&level->mesh, level->A, coupling, single));
-  PetscCall(ChooseDirections(pc, level, coupling, asked, coarsened));
+  PetscCall(ChooseDirections(pc, level, coupling, asked, factor));
   for (PetscInt i = 0; exists && i < n; i++) other = other || single[i] != level->single[i];
   for (int d = 0; d < 3; d++) {
-    other               = other || (exists && coarsened[d] != level->coarsened[d]);
-    level->coarsened[d] = coarsened[d];
+    other            = other || (exists && factor[d] != level->factor[d]);
+    level->factor[d] = factor[d];
   }
   PetscCall(PetscFree(level->single));
   level->single = single;
@@ -134,16 +110,22 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleGridLevel *level, PetscBool exist
 }
 
 /* The next grid, the interpolation from it, and its operator */
-static PetscErrorCode CoarsenLevel(KCycleGridLevel *level)
+static PetscErrorCode CoarsenLevel(PC pc, KCycleGridLevel *level, PetscBool asked, PetscBool exists, PetscBool *coarser,
+                                   PetscBool *changed)
 {
-  MatType  type;
-  PetscInt bs;
+  PetscBool coarsened[3];
+  MatType   type;
+  PetscInt  bs;
 
   PetscFunctionBegin;
+  PetscCall(LookAtLevel(pc, level, exists, asked, changed));
+  for (int d = 0; d < 3; d++) coarsened[d] = (PetscBool)(level->factor[d] > 1);
+  *coarser = (PetscBool)(coarsened[0] || coarsened[1] || coarsened[2]);
+  if (*changed || !*coarser) PetscFunctionReturn(PETSC_SUCCESS);
   if (!level->P) {
-    PetscCall(KCycleMeshCoarsen(&level->mesh, level->coarsened, &level[1].mesh));
+    PetscCall(KCycleMeshCoarsen(&level->mesh, coarsened, &level[1].mesh));
     PetscCall(MatGetType(level->A, &type));
-    PetscCall(KCycleMeshInterpolation(&level->mesh, &level[1].mesh, level->coarsened, level->single, type,
+    PetscCall(KCycleMeshInterpolation(&level->mesh, &level[1].mesh, coarsened, level->single, type,
                                       PetscObjectComm((PetscObject)level->A), &level->P));
     PetscCall(MatPtAP(level->A, level->P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &level[1].A));
     PetscCall(MatGetBlockSize(level[1].A, &bs));
@@ -152,18 +134,14 @@ static PetscErrorCode CoarsenLevel(KCycleGridLevel *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool IsCoarsened(const KCycleGridLevel *level)
-{
-  return (PetscBool)(level->coarsened[0] || level->coarsened[1] || level->coarsened[2]);
-}
-
 /* Unknowns one by one: the level below has the same points and the same operator */
-static PetscErrorCode RepeatLevel(KCycleGridLevel *level)
+static PetscErrorCode RepeatLevel(PC pc, KCycleGridLevel *level)
 {
   PetscInt m, n, M, N;
 
   PetscFunctionBegin;
   if (!level->P) {
+    PetscCall(KCycleMeshCreate(pc->dm, &level->mesh));
     PetscCall(MatGetSize(level->A, &M, &N));
     PetscCall(MatGetLocalSize(level->A, &m, &n));
     PetscCall(MatCreateConstantDiagonal(PetscObjectComm((PetscObject)level->A), m, n, M, N, 1, &level->P));
@@ -174,56 +152,24 @@ static PetscErrorCode RepeatLevel(KCycleGridLevel *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Builds levels, or renews their values; where other grids suit these, all are built anew */
-static PetscErrorCode BuildLevels(PC pc, PetscInt most)
+static PetscErrorCode SetOperators(const PC_MG_Levels *lv, Mat A)
 {
-  const PetscBool asked   = (PetscBool)(most < KCYCLE_MOST);
-  PC_KCycle      *kc      = KCycleOf(pc);
-  PetscBool       changed = PETSC_FALSE;
-  PetscInt        before, l;
-
   PetscFunctionBegin;
-  before = kc->ready && pc->flag != DIFFERENT_NONZERO_PATTERN ? kc->ngrids : 0;
-  if (!before) {
-    PetscCall(PCKCycleGridsReset(kc));
-    PetscCall(PetscCalloc1(KCYCLE_MOST, &kc->grids));
-    PetscCall(KCycleMeshCreate(pc->dm, &kc->grids[0].mesh));
-  }
-  PetscCall(FindMatrix(pc, &kc->grids[0].A));
-  if (kc->apart.use) PetscCall(RepeatLevel(&kc->grids[0]));
-  for (l = (PetscInt)kc->apart.use; l < most; l++) {
-    KCycleGridLevel *level = &kc->grids[l];
-
-    if (l == most - 1 || kc->apart.use) break;
-    PetscCall(LookAtLevel(pc, level, (PetscBool)(l < before), asked, &changed));
-    if (changed || !IsCoarsened(level)) break;
-    PetscCall(CoarsenLevel(level));
-  }
-  if (changed) {
-    PetscCall(PetscInfo(pc, "Other grids suit the new values: building levels anew\n"));
-    PetscCall(PCKCycleStructuredDrop(pc));
-    PetscCall(BuildLevels(pc, most));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  kc->ngrids    = l + 1;
-  kc->use_grids = PETSC_TRUE;
+  PetscCall(KSPSetOperators(lv->smoothd, A, A));
+  if (lv->smoothu != lv->smoothd) PetscCall(KSPSetOperators(lv->smoothu, A, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The finest level works with the operator itself, if its type has sweeps for blocks of unknowns, else with the copy */
 static PetscErrorCode SetFinest(PC pc)
 {
-  PC_MG     *mg   = (PC_MG *)pc->data;
-  KSP        down = mg->levels[mg->nlevels - 1]->smoothd, up = mg->levels[mg->nlevels - 1]->smoothu;
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  sweeps;
+  PC_MG    *mg = (PC_MG *)pc->data;
+  PetscBool sweeps;
 
   PetscFunctionBegin;
   PetscCall(
       PetscObjectBaseTypeCompareAny((PetscObject)pc->pmat, &sweeps, MATSEQAIJ, MATMPIAIJ, MATSEQBAIJ, MATMPIBAIJ, ""));
-  if (sweeps) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPSetOperators(down, kc->grids[0].A, kc->grids[0].A));
-  if (up != down) PetscCall(KSPSetOperators(up, kc->grids[0].A, kc->grids[0].A));
+  if (!sweeps) PetscCall(SetOperators(mg->levels[mg->nlevels - 1], KCycleOf(pc)->grids[0].A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,13 +189,13 @@ static PetscErrorCode SetSmoother(Mat A, PC_MG_Levels *lv, const KCycleChoice ch
 }
 
 /*
-  PCMG's smoother, two iterations of Chebyshev with SOR, becomes one symmetric sweep of SOR on one process, where nobody
-  chose another: that saves the estimate of an eigenvalue and most of the work, and needs no operator whose eigenvalues
-  are real. SOR solves for all unknowns of a point at once, as PETSc's does for MATAIJ with equal rows and for MATBAIJ.
-  Between processes it is a block Jacobi method, which may diverge: there Chebyshev's estimate is what makes it a
-  smoother, but not where unknowns are solved for one by one, as operators are not symmetric then
+  PCMG's smoother, two iterations of Chebyshev with SOR, becomes one symmetric sweep of SOR on one process, unless
+  another was chosen: that saves the estimate of an eigenvalue and most of the work, and needs no operator whose
+  eigenvalues are real. SOR solves for all unknowns of a point at once, as PETSc's does for MATAIJ with equal rows and
+  for MATBAIJ. Between processes it is a block Jacobi method, which may diverge: there Chebyshev's estimate is what
+  makes it a smoother, but not where unknowns are solved for one by one, as operators are not symmetric then
 */
-static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool apart, KCycleChoice *choice)
+static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool unknowns, KCycleChoice *choice)
 {
   const char *const options[] = {"-ksp_type", "-pc_type", "-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig",
                                  "-ksp_chebyshev_kind"};
@@ -262,7 +208,7 @@ static PetscErrorCode ChooseSmoother(KSP smoother, PetscBool apart, KCycleChoice
   PetscCall(KCycleSmootherIsFree(smoother, choice, &sor));
   PetscCall(PetscObjectTypeCompare((PetscObject)smoother, KSPCHEBYSHEV, &chebyshev));
   PetscCall(KCycleHasOption((PetscObject)smoother, PETSC_STATIC_ARRAY_LENGTH(options), options, &given));
-  if ((size > 1 && !apart) || !sor || !chebyshev || given) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((size > 1 && !unknowns) || !sor || !chebyshev || given) PetscFunctionReturn(PETSC_SUCCESS);
   choice->chose = PETSC_TRUE;
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
   PetscCall(KSPSetType(smoother, KSPRICHARDSON));
@@ -287,12 +233,9 @@ static PetscErrorCode SetLevels(PC pc)
     if (level->P) PetscCall(PCMGSetInterpolation(pc, number, level->P));
     if (number > 0) PetscCall(SetSmoother(level->A, mg->levels[number], kc->choice[number]));
     for (int i = 0; !kc->ready && number && i < (solver[0] == solver[1] ? 1 : 2); i++)
-      PetscCall(ChooseSmoother(solver[i], kc->apart.use, &kc->choice[number][i]));
+      PetscCall(ChooseSmoother(solver[i], kc->unknowns.use, &kc->choice[number][i]));
     if (l == 0) PetscCall(SetFinest(pc));
-    if (l == 0) continue;
-    PetscCall(KSPSetOperators(mg->levels[number]->smoothd, level->A, level->A));
-    if (mg->levels[number]->smoothu != mg->levels[number]->smoothd)
-      PetscCall(KSPSetOperators(mg->levels[number]->smoothu, level->A, level->A));
+    else PetscCall(SetOperators(mg->levels[number], level->A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -305,10 +248,15 @@ PetscErrorCode PCKCycleGridsSetUp(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleLevelsWanted(pc, &wanted));
-  PetscCall(BuildLevels(pc, wanted));
+  PetscCall(FindMatrix(pc, &kc->grids[0].A));
+  if (kc->unknowns.use) {
+    PetscCall(RepeatLevel(pc, &kc->grids[0]));
+    kc->ngrids = 2;
+  } else PetscCall(PCKCycleBuildLevels(pc, wanted, CoarsenLevel));
+  kc->use_grids = PETSC_TRUE;
   PetscCall(PCKCycleUseLevels(pc, kc->ngrids, wanted));
-  if (kc->apart.use && !kc->kappa_set) kc->kappa = 1;
-  if (kc->apart.use) PetscCall(PCKCycleUnknownsInstall(pc, ((PC_MG *)pc->data)->levels[0]->smoothd));
+  if (kc->unknowns.use && !kc->kappa_set) kc->kappa = 1;
+  if (kc->unknowns.use) PetscCall(PCKCycleUnknownsInstall(pc, ((PC_MG *)pc->data)->levels[0]->smoothd));
   if (kc->ngrids > 1) PetscCall(SetLevels(pc));
   else PetscCall(SetFinest(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -320,21 +268,21 @@ PetscErrorCode PCKCycleGridsView(PC pc, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleUnknownsView(pc, viewer));
-  for (PetscInt l = 0; l < kc->ngrids - (PetscInt)kc->apart.use; l++) {
+  for (PetscInt l = 0; l < kc->ngrids - (PetscInt)kc->unknowns.use; l++) {
     const KCycleGridLevel *level  = &kc->grids[l];
     const KCycleBox       *box    = &level->mesh.box;
     char                   to[64] = "", unknowns[64] = "";
 
-    if (level->P && !kc->apart.use)
+    if (level->P && !kc->unknowns.use)
       PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by linear interpolation",
-                              level->coarsened[0] ? "x" : "", level->coarsened[1] ? "y" : "",
-                              level->coarsened[2] ? "z" : ""));
+                              level->factor[0] > 1 ? "x" : "", level->factor[1] > 1 ? "y" : "",
+                              level->factor[2] > 1 ? "z" : ""));
     if (box->dof > 1)
       PetscCall(PetscSNPrintf(unknowns, sizeof(unknowns), ", %" PetscInt_FMT " unknowns at a point", box->dof));
     PetscCall(PetscViewerASCIIPrintf(
         viewer, "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT "%s%s\n",
         kc->ngrids - 1 - l, box->size[0], box->size[1], box->size[2], unknowns, to));
   }
-  if (kc->apart.use) PetscCall(PetscViewerASCIIPrintf(viewer, "        0 the same grid, its unknowns one by one\n"));
+  if (kc->unknowns.use) PetscCall(PetscViewerASCIIPrintf(viewer, "        0 the same grid, its unknowns one by one\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,7 +6,7 @@
 */
 #include "kcycleimpl.h"
 
-/* Does the solver claim, by a norm of its own, that its iterations have solved the system that it was given? */
+/* Does the solver claim, by its own norm, that its iterations have solved the system that it was given? */
 static PetscErrorCode Claims(PC pc, KSP ksp, PetscBool *claims)
 {
   KSPConvergedReason reason;
@@ -89,19 +89,6 @@ PetscErrorCode PCKCycleCheckAnswer(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCKCycleAnswerView(PC pc, PetscViewer viewer)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  if (kc->answer.wrong)
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "  warning: KSP converged by its norm, to %.1e, but the residual b - A x was %.1e "
-                                     "of b (-pc_kcycle_check makes it an error)\n",
-                                     (double)kc->answer.claimed, (double)kc->answer.reduced));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
   PCKCycleSetCheck - Sets whether a solve that has converged by its norm, but not by its residual, is an error.
 
@@ -162,12 +149,9 @@ PetscErrorCode PCKCycleSetCheck(PC pc, PetscBool check)
 @*/
 PetscErrorCode PCKCycleGetCheck(PC pc, PetscBool *check)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(check, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *check = kc->answer.always;
+  KC_KCYCLE_GET(pc, answer.always, check);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,7 +13,7 @@ KCycleVisit KCycleApplication(PC pc, PetscInt kappa, PetscBool transpose)
   return visit;
 }
 
-/* What the finest level borrows for an application */
+/* What the finest level works with in an application */
 typedef struct {
   Vec                b, x; /* the caller's vectors */
   const PetscScalar *ba;   /* and their arrays */
@@ -116,7 +116,9 @@ PetscErrorCode PCKCycleVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
     return PETSC_SUCCESS;
   }
   KCycleCall(KCycleLevelsCheck(pc));
-  KCycleCall(PCKCycleFMGCheck(pc, visit));
+  PetscCheck(kc->fmg.interpolation == PC_KCYCLE_FMG_LINEAR || !visit->full || !visit->transpose,
+             PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Full multigrid with cubic interpolation has no transpose: use -pc_kcycle_fmg_interpolation linear");
   if (visit->transpose) KCycleCall(PCKCycleSORAddTranspose(pc));
   KCycleCall(PCKCycleEngineIsUsed(pc, visit->transpose, &arrays));
   finest.on_device = (PetscBool)(arrays && kc->at == KCYCLE_MEMORY_DEVICE);
@@ -322,7 +324,7 @@ PetscErrorCode PCKCycleTestNorm(PC pc, PetscReal norm, const KCycleStop *stop, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the levels of PCMG; its: how many at most, and how many there were. The residual is compared behind the
+/* On the levels of PCMG; its: how many at most, and how many there were. The residual is compared after the
    pre-smoother, as PCMG does */
 static PetscErrorCode KCycleIterateVecs(PC pc, const KCycleStop *stop, PetscBool zeroguess, PetscInt *its,
                                         PCRichardsonConvergedReason *reason)

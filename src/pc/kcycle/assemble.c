@@ -7,7 +7,7 @@
 #include <petsc/private/dmimpl.h>
 
 /* Takes the values of the fine points that coarse points lie on, or of those that are "more" ahead */
-static PetscErrorCode Injection(const KCycleStructure *level, const PetscInt more[], Mat *inject)
+static PetscErrorCode Injection(const KCycleGridLevel *level, const PetscInt more[], Mat *inject)
 {
   const KCycleTransfer *tr = KCycleTransferOf(level->P);
   const PetscInt       *n  = tr->coarse->n;
@@ -36,7 +36,7 @@ static PetscErrorCode Injection(const KCycleStructure *level, const PetscInt mor
 }
 
 /* to += 0.5 times the coordinates of the fine points */
-static PetscErrorCode AddCoordinates(const KCycleStructure *level, const PetscInt more[], Vec from, Vec to)
+static PetscErrorCode AddCoordinates(const KCycleGridLevel *level, const PetscInt more[], Vec from, Vec to)
 {
   Mat      inject, blocks;
   Vec      part;
@@ -56,7 +56,7 @@ static PetscErrorCode AddCoordinates(const KCycleStructure *level, const PetscIn
 }
 
 /* Coarse points have the coordinates of their fine points; a pair of cells those of its centre */
-static PetscErrorCode CoarsenCoordinates(const KCycleStructure *level)
+static PetscErrorCode CoarsenCoordinates(const KCycleGridLevel *level)
 {
   const KCycleTransfer *tr      = KCycleTransferOf(level->P);
   const PetscInt        none[3] = {0, 0, 0};
@@ -77,7 +77,7 @@ static PetscErrorCode CoarsenCoordinates(const KCycleStructure *level)
 }
 
 /* What DMCoarsen() passes on from a grid to a coarser one, which is not made by it */
-PetscErrorCode KCycleAssembleOnDM(const KCycleStructure *level)
+PetscErrorCode KCycleAssembleOnDM(const KCycleGridLevel *level)
 {
   DM                    fine = level->dm, coarse = level[1].dm;
   DMDAInterpolationType interpolation;
@@ -103,7 +103,7 @@ PetscErrorCode KCycleAssembleOnDM(const KCycleStructure *level)
 }
 
 /* What the program's hooks restrict, the state of a nonlinear solver for one, goes to the coarse grid by injection */
-static PetscErrorCode RestrictState(const KCycleStructure *level)
+static PetscErrorCode RestrictState(const KCycleGridLevel *level)
 {
   const PetscInt none[3] = {0, 0, 0};
   PetscBool      any     = PETSC_FALSE;
@@ -120,10 +120,10 @@ static PetscErrorCode RestrictState(const KCycleStructure *level)
 }
 
 /* The operator of level + 1 */
-PetscErrorCode KCycleAssemble(PC pc, KCycleStructure *level)
+PetscErrorCode KCycleAssemble(PC pc, KCycleGridLevel *level)
 {
   PetscErrorCode (*compute)(KSP, Mat, Mat, void *) = NULL;
-  KCycleStructure *coarse                          = level + 1;
+  KCycleGridLevel *coarse                          = level + 1;
   void            *ctx;
   KSP              ksp;
   PetscErrorCode   ierr;

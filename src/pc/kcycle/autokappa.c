@@ -74,12 +74,10 @@ typedef struct {
 /* What cycles on A x = 0 do not shrink: the kernel that is known, to be destroyed; or NULL */
 PetscErrorCode PCKCycleGetKernel(PC pc, MatNullSpace *kernel)
 {
-  PC_KCycle *kc = KCycleOf(pc);
-
   PetscFunctionBegin;
   PetscCall(MatGetNullSpace(pc->pmat, kernel));
   if (*kernel) PetscCall(PetscObjectReference((PetscObject)*kernel));
-  else if (kc->kernel_constant)
+  else if (KCycleOf(pc)->kernel_constant)
     PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)pc), PETSC_TRUE, 0, NULL, kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -223,27 +221,27 @@ static PetscErrorCode KeepSlow(Space *space)
 }
 
 /* How many iterations shrink the error by e, at most */
-static PetscReal Iterations(const KCycleCandidate *candidate, PetscBool alone)
+static PetscReal Iterations(const KCycleCandidate *candidate, PetscBool richardson)
 {
   const PetscReal root = PetscSqrtReal(candidate->contrast);
-  const PetscReal rate = PetscMax(alone ? candidate->factor : (root - 1) / (root + 1), (PetscReal)1e-3);
+  const PetscReal rate = PetscMax(richardson ? candidate->factor : (root - 1) / (root + 1), (PetscReal)1e-3);
 
   return rate < 1 ? -1 / PetscLogReal(rate) : PETSC_MAX_REAL / 1e30;
 }
 
 /* The model's seconds of an iteration with a kappa */
-static PetscReal Seconds(PC pc, const PC_KCycle *kc, PetscInt kappa, PetscBool alone)
+static PetscReal Seconds(PC pc, const PC_KCycle *kc, PetscInt kappa, PetscBool richardson)
 {
   KCycleVisit    visit = KCycleApplication(pc, kappa, PETSC_FALSE);
   KCycleModelSum sum   = {0};
 
-  visit.zeroguess = (PetscBool)!alone;
+  visit.zeroguess = (PetscBool)!richardson;
   KCycleModelAdd(&kc->timing.model, &visit, &sum);
-  return sum.seconds + (alone ? 0 : kc->automatic.beside);
+  return sum.seconds + (richardson ? 0 : kc->automatic.vectors);
 }
 
-/* What a Krylov method does beside: a product, and vectors that pass by */
-static PetscErrorCode TimeBeside(Space *space, PetscReal *seconds)
+/* What a Krylov method does but for its preconditioner: a product, and operations of vectors */
+static PetscErrorCode TimeVectors(Space *space, PetscReal *seconds)
 {
   PetscReal   times[5];
   PetscScalar dot;
@@ -271,15 +269,15 @@ static PetscBool GoesOn(PC pc, const PC_KCycle *kc, PetscInt next)
   PetscBool         goes      = (PetscBool)(automatic->n < 2);
 
   for (int i = 0; i < 2 && !goes; i++) {
-    const PetscBool alone = i ? PETSC_TRUE : PETSC_FALSE;
-    const PetscReal last  = Iterations(&automatic->candidate[automatic->n - 1], alone),
-                    ratio = last / Iterations(&automatic->candidate[automatic->n - 2], alone);
-    PetscReal best        = PETSC_MAX_REAL;
+    const PetscBool richardson = i ? PETSC_TRUE : PETSC_FALSE;
+    const PetscReal last       = Iterations(&automatic->candidate[automatic->n - 1], richardson),
+                    ratio      = last / Iterations(&automatic->candidate[automatic->n - 2], richardson);
+    PetscReal best             = PETSC_MAX_REAL;
 
     for (PetscInt c = 0; c < automatic->n; c++)
-      best = PetscMin(best, Iterations(&automatic->candidate[c], alone) *
-                                Seconds(pc, kc, automatic->candidate[c].kappa, alone));
-    if (ratio < 1 - KCYCLE_AUTO_GAIN && ratio * last * Seconds(pc, kc, next, alone) < best) goes = PETSC_TRUE;
+      best = PetscMin(best, Iterations(&automatic->candidate[c], richardson) *
+                                Seconds(pc, kc, automatic->candidate[c].kappa, richardson));
+    if (ratio < 1 - KCYCLE_AUTO_GAIN && ratio * last * Seconds(pc, kc, next, richardson) < best) goes = PETSC_TRUE;
   }
   return goes;
 }
@@ -305,7 +303,7 @@ static PetscErrorCode Try(PC pc)
     candidate->kappa = kappas[i];
     PetscCall(Arnoldi(&space, kappas[i]));
     if (!Learn(&space, candidate)) break;
-    if (!automatic->n++) PetscCall(TimeBeside(&space, &automatic->beside));
+    if (!automatic->n++) PetscCall(TimeVectors(&space, &automatic->vectors));
   }
   PetscCall(DestroySpace(&space));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -325,17 +323,17 @@ static PetscErrorCode Estimate(PC pc)
 }
 
 /* The candidate with the least time */
-static PetscErrorCode Choose(PC pc, PetscBool alone)
+static PetscErrorCode Choose(PC pc, PetscBool richardson)
 {
   PC_KCycle  *kc        = KCycleOf(pc);
   PetscReal   best      = PETSC_MAX_REAL;
   KCycleAuto *automatic = &kc->automatic;
 
   PetscFunctionBegin;
-  automatic->richardson = alone;
+  automatic->richardson = richardson;
   for (PetscInt c = 0; c < automatic->n; c++) {
     const PetscInt  kappa = automatic->candidate[c].kappa;
-    const PetscReal time  = Iterations(&automatic->candidate[c], alone) * Seconds(pc, kc, kappa, alone);
+    const PetscReal time  = Iterations(&automatic->candidate[c], richardson) * Seconds(pc, kc, kappa, richardson);
 
     if (time < best) kc->kappa = kappa;
     best = PetscMin(best, time);
@@ -378,12 +376,12 @@ PetscErrorCode PCKCycleAutoSetUp(PC pc)
 PetscErrorCode PCKCycleAutoUse(PC pc, KSP ksp)
 {
   PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  alone;
+  PetscBool  richardson;
 
   PetscFunctionBegin;
   if (!kc->automatic.wanted || !kc->automatic.chosen) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &alone));
-  if (alone != kc->automatic.richardson) PetscCall(Choose(pc, alone));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
+  if (richardson != kc->automatic.richardson) PetscCall(Choose(pc, richardson));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,16 +6,16 @@
 static const char Prefix[] = "kcycle_fallback_";
 
 /* Is there PCHYPRE, or has the user chosen another type? */
-PetscErrorCode KCycleFallbackExists(PC pc, PetscBool *there)
+PetscErrorCode KCycleFallbackExists(PC pc, PetscBool *exists)
 {
   PetscErrorCode (*create)(PC) = NULL;
   char name[64];
 
   PetscFunctionBegin;
   PetscCall(PetscFunctionListFind(PCList, PCHYPRE, &create));
-  *there = (PetscBool)(create != NULL);
+  *exists = (PetscBool)(create != NULL);
   PetscCall(PetscSNPrintf(name, sizeof(name), "-%spc_type", Prefix));
-  if (!create) PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, name, there));
+  if (!create) PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, name, exists));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -39,7 +39,7 @@ static PetscErrorCode SetDefault(PC inner, const char name[], const char all[], 
 }
 
 /* BoomerAMG as it is good for jumps; there are no functions for these options. Sweeps through all points, forward
-   before the coarser levels and backward behind them, take less time than symmetric ones, coarse points first */
+   before the coarser levels and backward after them, take less time than symmetric ones, coarse points first */
 static PetscErrorCode ReadBoomerAMG(PC inner)
 {
   static const char        all[]         = "-pc_hypre_boomeramg_relax_type_all";
@@ -95,7 +95,7 @@ static PetscErrorCode SetOperator(PC pc, PC inner)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(
-      MatConvert(kc->structure[0].A, MATAIJ, kc->fallback.A ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &kc->fallback.A));
+      MatConvert(kc->grids[0].A, MATAIJ, kc->fallback.A ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &kc->fallback.A));
   PetscCall(PCSetOperators(inner, kc->fallback.A, kc->fallback.A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -29,16 +29,11 @@ const char *const PCKCycleAnisotropyTypes[] = {"auto", "off", "PCKCycleAnisotrop
 @*/
 PetscErrorCode    PCKCycleSetStructured(PC pc, PCKCycleStructuredType structured)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, structured, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleStructuredTypes, (int)structured));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->structured == structured), "PCKCycleSetStructured"));
-  kc->structured = structured;
+  KC_KCYCLE_SET(pc, structured, structured);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,13 +54,10 @@ PetscErrorCode    PCKCycleSetStructured(PC pc, PCKCycleStructuredType structured
 @*/
 PetscErrorCode PCKCycleGetStructured(PC pc, PCKCycleStructuredType *structured)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(structured, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *structured = kc->structured;
+  KC_KCYCLE_GET(pc, structured, structured);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,16 +82,11 @@ PetscErrorCode PCKCycleGetStructured(PC pc, PCKCycleStructuredType *structured)
 @*/
 PetscErrorCode PCKCycleSetGrid(PC pc, PCKCycleGridType grid)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, grid, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleGridTypes, (int)grid));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->grid == grid), "PCKCycleSetGrid"));
-  kc->grid = grid;
+  KC_KCYCLE_SET(pc, grid, grid);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,13 +107,10 @@ PetscErrorCode PCKCycleSetGrid(PC pc, PCKCycleGridType grid)
 @*/
 PetscErrorCode PCKCycleGetGrid(PC pc, PCKCycleGridType *grid)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(grid, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *grid = kc->grid;
+  KC_KCYCLE_GET(pc, grid, grid);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,16 +136,11 @@ PetscErrorCode PCKCycleGetGrid(PC pc, PCKCycleGridType *grid)
 @*/
 PetscErrorCode PCKCycleSetInterpolation(PC pc, PCKCycleInterpolationType interpolation)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, interpolation, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleInterpolationTypes, (int)interpolation));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->interpolation == interpolation), "PCKCycleSetInterpolation"));
-  kc->interpolation = interpolation;
+  KC_KCYCLE_SET(pc, interpolation, interpolation);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -182,13 +161,10 @@ PetscErrorCode PCKCycleSetInterpolation(PC pc, PCKCycleInterpolationType interpo
 @*/
 PetscErrorCode PCKCycleGetInterpolation(PC pc, PCKCycleInterpolationType *interpolation)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(interpolation, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *interpolation = kc->interpolation;
+  KC_KCYCLE_GET(pc, interpolation, interpolation);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -210,8 +186,8 @@ PetscErrorCode PCKCycleGetInterpolation(PC pc, PCKCycleInterpolationType *interp
   With "auto" each level coarsens the directions whose couplings are, in the mean, at least 0.6 of the strongest. When
   values change levels keep their grids until couplings are beyond that by 15 %.
 
-  Where points inside the grid are coupled to nobody (inactive cells), "auto" coarsens a direction beside which one
-  other is stronger, too, and levels relax lines along that, unless `PCKCycleSetAnisotropy()`, `-mg_levels_pc_type` or
+  Where there are isolated points inside the grid (inactive cells), "auto" also coarsens a direction that one other is
+  stronger than, and levels relax lines along that, unless `PCKCycleSetAnisotropy()`, `-mg_levels_pc_type` or
   `-mg_levels_pc_relax_type` says otherwise: thin pieces between inactive cells are seen by no grid that is coarser in
   the strong direction alone.
 
@@ -241,7 +217,7 @@ PetscErrorCode PCKCycleSetSemicoarsen(PC pc, const char directions[])
              "cannot be \"%s\"",
              directions);
   PetscCall(PetscStrcmp(sorted, kc->semicoarsen, &same));
-  PetscCall(KCycleCheckSettable(pc, same, "PCKCycleSetSemicoarsen"));
+  PetscCall(KCycleCheckSettable(pc, same, PETSC_FUNCTION_NAME));
   PetscCall(PetscStrncpy(kc->semicoarsen, sorted, sizeof(kc->semicoarsen)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -263,13 +239,10 @@ PetscErrorCode PCKCycleSetSemicoarsen(PC pc, const char directions[])
 @*/
 PetscErrorCode PCKCycleGetSemicoarsen(PC pc, const char *directions[])
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(directions, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *directions = kc->semicoarsen;
+  KC_KCYCLE_GET(pc, semicoarsen, directions);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -290,32 +263,27 @@ PetscErrorCode PCKCycleGetSemicoarsen(PC pc, const char *directions[])
   Notes:
   Directions whose couplings are weak in the mean are not coarsened, see `PCKCycleSetSemicoarsen()`. Where the strong
   direction changes from place to place, as on stretched grids, that is no answer: with
-  `PC_KCYCLE_ANISOTROPY_AUTO` a level relaxes lines, once before and once behind the coarser levels, along each
-  direction beside which a coarsened one is weaker by a factor of 10 at 5 % of the points at least. In the view such a
+  `PC_KCYCLE_ANISOTROPY_AUTO` a level relaxes lines, once before and once after the coarser levels, along each
+  direction that a coarsened one is weaker than by a factor of 10 at 5 % of the points at least. In the view such a
   level has "lines along" these directions. Lines that inactive cells break are relaxed as often as points.
 
-  In 3D two directions may be strong beside the third at some places, and another two elsewhere. Where a direction is
-  weak beside both others at 5 % of the points, lines are tried on an error that oscillates along it. If three sweeps
+  In 3D two directions may be stronger than the third at some points, and another two elsewhere. Where a direction is
+  weaker than both others at 5 % of the points, lines are tried on an error that oscillates along it. If three sweeps
   leave nearly all of that at 0.5 % of the points (2 % where coefficients jump), and it is nothing that the coarser
   grid can correct, the level relaxes planes ("planes across" in the view): they take as long as five iterations by
   lines, or more. If it does so in one direction, it does in others from a quarter of these parts on.
 
-  Smoothers whose type somebody has chosen (`-mg_levels_pc_relax_type`) stay as they are.
+  Smoothers whose type was chosen (`-mg_levels_pc_relax_type`) stay as they are.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetAnisotropy()`, `PCKCycleSetSemicoarsen()`, `PCRelaxSetType()`
 @*/
 PetscErrorCode PCKCycleSetAnisotropy(PC pc, PCKCycleAnisotropyType anisotropy)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, anisotropy, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleAnisotropyTypes, (int)anisotropy));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->anisotropy == anisotropy), "PCKCycleSetAnisotropy"));
-  kc->anisotropy = anisotropy;
+  KC_KCYCLE_SET(pc, anisotropy, anisotropy);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -336,18 +304,15 @@ PetscErrorCode PCKCycleSetAnisotropy(PC pc, PCKCycleAnisotropyType anisotropy)
 @*/
 PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropyType *anisotropy)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(anisotropy, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *anisotropy = kc->anisotropy;
+  KC_KCYCLE_GET(pc, anisotropy, anisotropy);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-  PCKCycleSetProcEqLim - Sets with how few points a process structured levels go on on fewer processes.
+  PCKCycleSetProcEqLim - Sets with how few points a process structured levels are agglomerated.
 
   Logically Collective
 
@@ -356,7 +321,7 @@ PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropyType *anisotropy)
 - limit - points of a level that processes have in the mean, at least 0
 
   Options Database Key:
-. -pc_kcycle_process_eq_limit <limit> - points a process, below which fewer processes go on
+. -pc_kcycle_process_eq_limit <limit> - points a process, below which levels are agglomerated
 
   Level: advanced
 
@@ -367,7 +332,7 @@ PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropyType *anisotropy)
   process: levels are numbered from the coarsest of all, and `-mg_coarse_` are the options of the solver of that one.
   `PCMGGetLevels()` and `PCMGGetSmoother()` know the levels on all processes.
 
-  How many processes go on, and why, is shown by `-ksp_view`; `-mg_gather_pc_telescope_reduction_factor` says how many
+  On how many processes, and why, is shown by `-ksp_view`; `-mg_gather_pc_telescope_reduction_factor` says how many
   times fewer they are. Levels stay on all processes in one dimension, where the program has chosen their number
   (`PCMGSetLevels()`) or solvers of levels (`PCMGGetSmoother()`), where it assembles coarse operators, and where
   `-pc_mg_levels` asks for a number of levels that the `DM` has itself, but for operators of type `MATSTENCIL`.
@@ -376,22 +341,17 @@ PetscErrorCode PCKCycleGetAnisotropy(PC pc, PCKCycleAnisotropyType *anisotropy)
 @*/
 PetscErrorCode PCKCycleSetProcEqLim(PC pc, PetscInt limit)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, limit, 2);
   PetscCheck(limit >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_kcycle_process_eq_limit must be a number of points a process, or 0, not %" PetscInt_FMT, limit);
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc->proc_eq_limit == limit), "PCKCycleSetProcEqLim"));
-  kc->proc_eq_limit = limit;
+  KC_KCYCLE_SET(pc, proc_eq_limit, limit);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-  PCKCycleGetProcEqLim - Gets with how few points a process structured levels go on on fewer processes.
+  PCKCycleGetProcEqLim - Gets with how few points a process structured levels are agglomerated.
 
   Not Collective
 
@@ -407,12 +367,9 @@ PetscErrorCode PCKCycleSetProcEqLim(PC pc, PetscInt limit)
 @*/
 PetscErrorCode PCKCycleGetProcEqLim(PC pc, PetscInt *limit)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(limit, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *limit = kc->proc_eq_limit;
+  KC_KCYCLE_GET(pc, proc_eq_limit, limit);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

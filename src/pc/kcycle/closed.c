@@ -131,8 +131,7 @@ PetscErrorCode KCycleClosedDestroy(KCycleClosed *closed)
 /* Collective. Of the caller; weights: of each point, NULL: ones */
 PetscErrorCode KCycleClosedKernel(const KCycleClosed *closed, const PetscScalar weights[], MatNullSpace *kernel)
 {
-  PetscContainer container;
-  Remover       *r;
+  Remover *r;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&r));
@@ -149,16 +148,12 @@ PetscErrorCode KCycleClosedKernel(const KCycleClosed *closed, const PetscScalar 
   PetscCallMPI(MPI_Allreduce(r->sums, r->squares, (PetscMPIInt)r->n, MPIU_SCALAR, MPIU_SUM, closed->comm));
   PetscCall(MatNullSpaceCreate(closed->comm, PETSC_FALSE, 0, NULL, kernel));
   PetscCall(MatNullSpaceSetFunction(*kernel, Remove, r));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, r));
-  PetscCall(KCycleContainerSetCtxDestroy(container, RemoverDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)*kernel, Container, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(KCycleObjectCompose((PetscObject)*kernel, Container, r, RemoverDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The rows without couplings whose diagonal is no larger than that of limits (NULL: zero) */
-static PetscErrorCode Hold(Mat A, Vec limits, PetscReal scale)
+static PetscErrorCode Pin(Mat A, Vec limits, PetscReal scale)
 {
   const PetscScalar *limit = NULL;
   PetscScalar       *d;
@@ -189,18 +184,18 @@ static PetscErrorCode Hold(Mat A, Vec limits, PetscReal scale)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of the finest level, which then has an operator of its own, that the solver does not multiply with */
+/* Of the finest level, which then has its own operator, that the solver does not multiply with */
 PetscErrorCode PCKCyclePinEmptyRows(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);
   Mat        own;
 
   PetscFunctionBegin;
-  PetscCall(MatDuplicate(kc->structure[0].A, MAT_COPY_VALUES, &own));
-  PetscCall(Hold(own, NULL, kc->scale));
-  PetscCall(MatDestroy(&kc->structure[0].A));
-  kc->structure[0].A = own;
-  kc->source         = 0;
+  PetscCall(MatDuplicate(kc->grids[0].A, MAT_COPY_VALUES, &own));
+  PetscCall(Pin(own, NULL, kc->scale));
+  PetscCall(MatDestroy(&kc->grids[0].A));
+  kc->grids[0].A = own;
+  kc->source     = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -226,9 +221,9 @@ static PetscErrorCode SmallestUncoupled(Mat A, PetscReal *least)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a coarser level, by the diagonals of the finer points that a coarse one stands for, which are 27 at most. Where
+/* Of a coarser level, by the diagonals of the finer points that a coarse one represents, which are 27 at most. Where
    stored boundary points are all that is not coupled, their diagonals are far above that */
-PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *kc, KCycleStructure *level)
+PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *kc, KCycleGridLevel *level)
 {
   const KCycleScan *scan;
   Vec               fine, coarse;
@@ -244,7 +239,7 @@ PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *kc, KCycleStructure *le
   PetscCall(MatGetDiagonal(level->A, fine));
   PetscCall(MatMultTranspose(level->P, fine, coarse));
   PetscCall(VecScale(coarse, 100 * PETSC_MACHINE_EPSILON));
-  PetscCall(Hold(level[1].A, coarse, kc->scale));
+  PetscCall(Pin(level[1].A, coarse, kc->scale));
   PetscCall(VecDestroy(&fine));
   PetscCall(VecDestroy(&coarse));
   PetscFunctionReturn(PETSC_SUCCESS);

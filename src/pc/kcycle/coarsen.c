@@ -4,7 +4,7 @@
 #include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 
-/* The coefficients of one point: couplings with those behind and ahead in each direction, whatever their place
+/* The coefficients of one point: couplings with those before and ahead in each direction, whatever their position
    across, and the row sum */
 typedef struct {
   PetscReal c[3][2], sum, diagonal;
@@ -26,7 +26,7 @@ static void PointRead(const KCycleShape *shape, const KCycleLine *l, PetscInt i,
   for (int d = 0; d < 6; d++) p->c[d / 2][d % 2] = PetscAbsReal(p->c[d / 2][d % 2]);
 }
 
-/* What looking at boundaries needs: row sums of neighbours' points are known where somebody owns one and not the next
+/* What looking at boundaries needs: row sums of neighbours' points are known where a process owns one and not the next
    point */
 typedef struct {
   const KCycleStencil *st;
@@ -84,7 +84,7 @@ static void LookAtPoint(Look *look, const Point *p, const PetscInt at[], KCycleB
   }
 }
 
-/* Row sums beside the box, if any process needs them: one that has a single point at a boundary */
+/* Row sums next to the box, if any process needs them: one that has a single point at a boundary */
 static PetscErrorCode LookCreate(Mat A, Look *look)
 {
   const KCycleBox   *box;
@@ -116,7 +116,7 @@ static PetscErrorCode LookCreate(Mat A, Look *look)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The end points of so many lines later are asked for */
+/* The end points of this number of lines later are prefetched */
 #define LINES_AHEAD 4
 
 /* The points of a line at boundaries: of an inner one, not at a boundary in y or z, the first and the last */
@@ -143,7 +143,7 @@ static void LookAtLine(Look *look, PetscInt line, PetscBool inner, KCycleBoundar
 }
 
 /* What is found does not depend on how lines are stored. An inner line that has the coefficients of the last one has
-   the same boundaries, if the points beside these are on it */
+   the same boundaries, if the points next to these are on it */
 static PetscErrorCode LookAtBoundaries(Mat A, KCycleBoundaryFacts facts[])
 {
   const KCycleStencil *st     = KCycleStencilOf(A);
@@ -185,7 +185,7 @@ static PetscBool ProcessesKeepPoints(const KCycleBox *box, PetscInt d, PetscInt 
 }
 
 /* The boundaries of a coarser grid are the same, but that stored points may have been left out */
-static void CoarsenBoundaries(const KCycleBox *box, const KCycleStructure *level, KCycleBoundary boundary[][2])
+static void CoarsenBoundaries(const KCycleBox *box, const KCycleGridLevel *level, KCycleBoundary boundary[][2])
 {
   for (PetscInt d = 0; d < box->dim; d++) {
     const PetscBool kept[2] = {(PetscBool)(level->origin[d] == 0),
@@ -199,7 +199,7 @@ static void CoarsenBoundaries(const KCycleBox *box, const KCycleStructure *level
 
 /* No coarser grid is of use where processes keep a direction from being coarsened that should be: smoothers see
    nothing of errors along it */
-static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycleScan *scan, KCycleStructure *level)
+static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycleScan *scan, KCycleGridLevel *level)
 {
   PC_KCycle *kc = KCycleOf(pc);
   PetscReal  mean[3];
@@ -227,9 +227,9 @@ static PetscErrorCode ChooseDirections(PC pc, const KCycleBox *box, const KCycle
 /*
   Does a coarse grid of every second point cover the domain evenly, as a program takes it that assembles operators on
   any grid? Between Neumann boundaries an even number of points are cells, taken in pairs, and an odd number begins and
-  ends with points on the walls.
+  ends with points on the boundary.
 */
-static PetscBool CoversDomain(const KCycleBox *box, const KCycleStructure *level, PetscInt d)
+static PetscBool CoversDomain(const KCycleBox *box, const KCycleGridLevel *level, PetscInt d)
 {
   const KCycleBoundary low = level->boundary[d][0], high = level->boundary[d][1];
   const PetscBool      odd = (PetscBool)(box->size[d] % 2 == 1),
@@ -242,7 +242,7 @@ static PetscBool CoversDomain(const KCycleBox *box, const KCycleStructure *level
 }
 
 /* Of a level that is to be coarsened; why is left alone if it can be */
-static PetscErrorCode CheckAssembled(const KCycleBox *box, const KCycleStructure *level, size_t len, char why[])
+static PetscErrorCode CheckAssembled(const KCycleBox *box, const KCycleGridLevel *level, size_t len, char why[])
 {
   PetscFunctionBegin;
   for (PetscInt d = 0; d < box->dim; d++) {
@@ -259,7 +259,7 @@ static PetscErrorCode CheckAssembled(const KCycleBox *box, const KCycleStructure
 }
 
 /* The grid of the points that are kept; each process keeps its own */
-static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructure *level, PetscBool assembled,
+static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleGridLevel *level, PetscBool assembled,
                                DM *coarse)
 {
   KCycleBox      kept;
@@ -277,28 +277,26 @@ static PetscErrorCode CoarseDM(DM dm, const KCycleBox *box, const KCycleStructur
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Do inactive points break lines of the finest grid? Then levels relax lines and are coarsened in more directions: not
+/* Do inactive points cut lines of the finest grid? Then levels relax lines and are coarsened in more directions: not
    where anisotropy is off, or the user chose a smoother */
 static PetscErrorCode FindBroken(PC pc, const KCycleScan *scan)
 {
-  PC_KCycle  *kc     = KCycleOf(pc);
-  const char *prefix = ((PetscObject)pc)->prefix;
-  PetscBool   type, relaxed;
+  const char *const options[] = {"-mg_levels_pc_type", "-mg_levels_pc_relax_type"};
+  PC_KCycle        *kc        = KCycleOf(pc);
+  PetscBool         chosen;
 
   PetscFunctionBegin;
   if (kc->finer.exists) kc->cutlines = kc->finer.cutlines;
   else {
-    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-mg_levels_pc_type", &type));
-    PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-mg_levels_pc_relax_type", &relaxed));
-    kc->cutlines =
-        (PetscBool)(kc->anisotropy != PC_KCYCLE_ANISOTROPY_OFF && !type && !relaxed && KCyclePolicyCutsLines(scan));
+    PetscCall(KCycleHasOption((PetscObject)pc, PETSC_STATIC_ARRAY_LENGTH(options), options, &chosen));
+    kc->cutlines = (PetscBool)(kc->anisotropy != PC_KCYCLE_ANISOTROPY_OFF && !chosen && KCyclePolicyCutsLines(scan));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What there is to know of a level before it is coarsened: boundaries, the points to keep, whether coefficients jump,
    or there is a wind */
-static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level)
+static PetscErrorCode LookAtLevel(PC pc, KCycleGridLevel *level)
 {
   PC_KCycle          *kc    = KCycleOf(pc);
   const KCycleBox    *box   = KCycleStencilOf(level->A)->box;
@@ -307,16 +305,15 @@ static PetscErrorCode LookAtLevel(PC pc, KCycleStructure *level)
   KCycleBoundaryFacts facts[3];
 
   PetscFunctionBegin;
-  /* whether there is convection is decided on the finest level; where there is none nobody asks for drift */
-  if ((level == kc->structure && !kc->finer.exists) || kc->convects)
-    PetscCall(MatStencilScanAsymmetry(level->A, &scan));
+  /* whether there is convection is decided on the finest level; where there is none drift is not needed */
+  if ((level == kc->grids && !kc->finer.exists) || kc->convects) PetscCall(MatStencilScanAsymmetry(level->A, &scan));
   else PetscCall(MatStencilScan(level->A, &scan));
-  if (level == kc->structure)
+  if (level == kc->grids)
     kc->convects =
         kc->finer.exists ? kc->finer.convects : KCyclePolicyConvects(scan, KCycleWasKnown(known, kc->convects));
-  if (level == kc->structure) PetscCall(FindBroken(pc, scan));
+  if (level == kc->grids) PetscCall(FindBroken(pc, scan));
   level->jumps = (PetscBool)(kc->convects || KCyclePolicyJumps(scan, KCycleWasKnown(known, level->jumps)));
-  if (level == kc->structure) {
+  if (level == kc->grids) {
     if (kc->finer.exists) PetscCall(PetscArraycpy(&level->boundary[0][0], &kc->finer.boundary[0][0], 6));
     else {
       PetscCall(LookAtBoundaries(level->A, facts));
@@ -342,13 +339,13 @@ PetscErrorCode KCycleStructureCheckAssembled(PC pc, size_t len, char why[])
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(LookAtLevel(pc, kc->structure));
-  PetscCall(CheckAssembled(KCycleStencilOf(kc->structure[0].A)->box, kc->structure, len, why));
+  PetscCall(LookAtLevel(pc, kc->grids));
+  PetscCall(CheckAssembled(KCycleStencilOf(kc->grids[0].A)->box, kc->grids, len, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Is a level that is to be coarsened agglomerated? The first one is given as it is */
-static PetscErrorCode ChooseGathers(PC pc, KCycleStructure *level)
+static PetscErrorCode ChooseGathers(PC pc, KCycleGridLevel *level)
 {
   PC_KCycle  *kc = KCycleOf(pc);
   PetscInt    rows;
@@ -362,29 +359,28 @@ static PetscErrorCode ChooseGathers(PC pc, KCycleStructure *level)
   PetscCall(MatGetSize(level->A, &rows, NULL));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   if (level->blocked) level->gathers = KCYCLE_GATHERS_EMPTY;
-  else if (level != kc->structure && rows / size < kc->proc_eq_limit) level->gathers = KCYCLE_GATHERS_FEW;
+  else if (level != kc->grids && rows / size < kc->proc_eq_limit) level->gathers = KCYCLE_GATHERS_FEW;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Is there to be a coarser level? On these processes, or on fewer of them */
-static PetscErrorCode WantsCoarser(PC pc, KCycleStructure *level, PetscBool asked, PetscBool *wants)
+static PetscErrorCode WantsCoarser(PC pc, KCycleGridLevel *level, PetscBool asked, PetscBool *wants)
 {
-  PC_KCycle       *kc       = KCycleOf(pc);
   const KCycleBox *box      = KCycleStencilOf(level->A)->box;
-  const PetscInt   fewer    = level->factor[0] * level->factor[1] * level->factor[2];
+  const PetscInt   ratio    = level->factor[0] * level->factor[1] * level->factor[2];
   char             why[256] = "";
 
   PetscFunctionBegin;
-  if (kc->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
-  *wants = (PetscBool)((asked || !KCyclePolicyIsCoarsest(box->size)) && (fewer > 1 || level->blocked) && !why[0]);
+  if (KCycleOf(pc)->assembled) PetscCall(CheckAssembled(box, level, sizeof(why), why));
+  *wants = (PetscBool)((asked || !KCyclePolicyIsCoarsest(box->size)) && (ratio > 1 || level->blocked) && !why[0]);
   level->gathers = KCYCLE_GATHERS_NOT;
   if (*wants) PetscCall(ChooseGathers(pc, level));
-  if (fewer == 1 || level->gathers != KCYCLE_GATHERS_NOT) *wants = PETSC_FALSE;
+  if (ratio == 1 || level->gathers != KCYCLE_GATHERS_NOT) *wants = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The interpolation; and whether the coarser operator is a star with it */
-static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *level,
+static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleGridLevel *level,
                                           PCKCycleInterpolationType *chosen)
 {
   PCKCycleInterpolationType interpolation = kc->interpolation;
@@ -403,7 +399,7 @@ static PetscErrorCode ChooseInterpolation(const PC_KCycle *kc, KCycleStructure *
 }
 
 /* Weights of the interpolation and the coarser operator */
-static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PCKCycleInterpolationType interpolation)
+static PetscErrorCode FillLevel(PC pc, KCycleGridLevel *level, PCKCycleInterpolationType interpolation)
 {
   PC_KCycle       *kc  = KCycleOf(pc);
   const KCycleBox *box = KCycleStencilOf(level->A)->box;
@@ -429,11 +425,11 @@ static PetscErrorCode FillLevel(PC pc, KCycleStructure *level, PCKCycleInterpola
   changed is true, and nothing is done, where another grid would suit the values, or another shape of the coarser
   operator.
 */
-PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleStructure *level, PetscBool asked, PetscBool exists,
+PetscErrorCode KCycleStructureCoarsen(PC pc, KCycleGridLevel *level, PetscBool asked, PetscBool exists,
                                       PetscBool *coarser, PetscBool *changed)
 {
   PC_KCycle                *kc     = KCycleOf(pc);
-  KCycleStructure           before = *level;
+  KCycleGridLevel           before = *level;
   PCKCycleInterpolationType interpolation;
 
   PetscFunctionBegin;

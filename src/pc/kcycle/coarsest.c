@@ -23,14 +23,6 @@ static PetscErrorCode CoarseFactorPC(PC coarse, PC *factor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In the options database */
-static PetscErrorCode OptionIsGiven(PC pc, const char name[], PetscBool *given)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, name, given));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The largest entry on the diagonal of the coarsest operator and its rows, or the entry of the finest one and 1 row
    while that is not known */
 static PetscErrorCode CoarseScale(const PC_KCycle *kc, KSP coarse, PetscReal *scale, PetscInt *rows)
@@ -62,27 +54,28 @@ static PetscErrorCode CoarseScale(const PC_KCycle *kc, KSP coarse, PetscReal *sc
 static PetscErrorCode SetZeroPivot(PC_KCycle *kc, PC factor, PetscReal scale, PetscInt rows)
 {
   const PetscReal    many     = PetscMax(10, PetscSqrtReal((PetscReal)rows));
-  const PetscReal    zero     = (kc->walls ? many : 1) * 100 * PETSC_MACHINE_EPSILON;
-  const PetscReal    place    = kc->walls ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
+  const PetscReal    zero     = (kc->gaps ? many : 1) * 100 * PETSC_MACHINE_EPSILON;
+  const PetscReal    amount   = kc->gaps ? 1 / (PETSC_MACHINE_EPSILON * PETSC_MACHINE_EPSILON) : 10 * zero;
   const PetscReal    standard = 100 * PETSC_MACHINE_EPSILON; /* of PETSc */
   KCyclePivot       *pivot    = &kc->pivot;
+  const PetscObject  o        = (PetscObject)factor;
   MatFactorShiftType shift;
   PetscReal          now[2];
-  PetscBool          given, other = (PetscBool)(pivot->pc != ((PetscObject)factor)->id);
+  PetscBool          given, other = (PetscBool)(pivot->pc != o->id);
 
   PetscFunctionBegin;
   PetscCall(PCFactorGetZeroPivot(factor, &now[0]));
   PetscCall(PCFactorGetShiftAmount(factor, &now[1]));
-  PetscCall(OptionIsGiven(factor, "-pc_factor_zeropivot", &given));
+  PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_factor_zeropivot", &given));
   if (!given && now[0] == (other ? standard : pivot->zero)) PetscCall(PCFactorSetZeroPivot(factor, zero * scale));
-  PetscCall(OptionIsGiven(factor, "-pc_factor_shift_amount", &given));
-  if (!given && now[1] == (other ? standard : pivot->place)) PetscCall(PCFactorSetShiftAmount(factor, place * scale));
+  PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_factor_shift_amount", &given));
+  if (!given && now[1] == (other ? standard : pivot->amount)) PetscCall(PCFactorSetShiftAmount(factor, amount * scale));
   PetscCall(PCFactorGetShiftType(factor, &shift));
-  PetscCall(OptionIsGiven(factor, "-pc_factor_shift_type", &given));
+  PetscCall(PetscOptionsHasName(o->options, o->prefix, "-pc_factor_shift_type", &given));
   if (!given && shift == MAT_SHIFT_NONE) PetscCall(PCFactorSetShiftType(factor, MAT_SHIFT_INBLOCKS));
-  pivot->pc    = ((PetscObject)factor)->id;
-  pivot->zero  = zero * scale;
-  pivot->place = place * scale;
+  pivot->pc     = o->id;
+  pivot->zero   = zero * scale;
+  pivot->amount = amount * scale;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,7 +116,7 @@ PetscErrorCode KCycleHasOption(PetscObject o, size_t n, const char *const names[
 
 /*
   What the last set-up did because the operator was singular is undone: the next operator may be regular. The coarsest
-  matrix has the null spaces that it had, and the coarsest solver its own preconditioner, unless somebody has chosen
+  matrix has the null spaces that it had, and the coarsest solver its own preconditioner, unless the program has chosen
   others since
 */
 PetscErrorCode PCKCycleCoarseForget(PC pc)
@@ -204,7 +197,7 @@ static PetscErrorCode CoarseUseSVD(PC pc, KSP coarse)
 }
 
 /*
-  When the coarsest operator exists. Whether the finest one is singular is not known where it has closed parts beside
+  When the coarsest operator exists. Whether the finest one is singular is not known where it has closed parts and
   others: the coarsest one says that. KSP projects its kernel out of right side and solution, and a factorization is as
   good as a pseudo-inverse; where the coarsest solver is none that factors the whole operator there is one by SVD.
 */
@@ -219,7 +212,7 @@ PetscErrorCode PCKCycleCoarseAfter(PC pc)
   PetscBool         given, parts;
 
   PetscFunctionBegin;
-  if (kc->apart.use) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->unknowns.use) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(coarse, &A, NULL));
   PetscCall(PCKCycleCoarseUseParts(pc, A, &parts));
   PetscCall(PCKCycleFindClosed(pc));

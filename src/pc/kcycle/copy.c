@@ -1,10 +1,10 @@
 /*
-  Operators whose entries are known but not in rows of their own: what builds levels from matrices, and factorizations,
+  Operators whose entries are known but not stored row by row: what builds levels from matrices, and factorizations,
   take a copy in MATAIJ.
 */
 #include "kcycleimpl.h"
 
-/* What belongs to a matrix beside its entries */
+/* What belongs to a matrix but for its entries */
 static PetscErrorCode CopyAttributes(Mat from, Mat to)
 {
   MatNullSpace nullspace;
@@ -42,7 +42,7 @@ PetscErrorCode KCycleMatToAIJ(Mat A, Mat *aij)
 }
 
 /* The set-up sees the copy in place of the program's matrices from now on */
-static PetscErrorCode Lend(PC pc)
+static PetscErrorCode UseCopy(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);
 
@@ -63,12 +63,9 @@ static PetscErrorCode Lend(PC pc)
 /* Blocks, which PCGAMG and some factorizations do not take */
 static PetscErrorCode IsInBlocks(Mat A, PetscBool *is)
 {
-  const char *const types[] = {MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ, MATSEQSELL, MATMPISELL};
-
   PetscFunctionBegin;
-  *is = PETSC_FALSE;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types) && !*is; i++)
-    PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, types[i], is));
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, is, MATSEQBAIJ, MATMPIBAIJ, MATSEQSBAIJ, MATMPISBAIJ,
+                                          MATSEQSELL, MATMPISELL, ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,21 +84,20 @@ PetscErrorCode PCKCycleCopyInstall(PC pc)
   PetscCall(IsInBlocks(pc->pmat, &blocks));
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
   if (!parts || id != kc->copied || pc->flag == DIFFERENT_NONZERO_PATTERN) PetscCall(MatDestroy(&kc->copy));
-  if (parts || (blocks && (kc->copy_blocks || kc->gamg))) PetscCall(Lend(pc));
+  if (parts || (blocks && (kc->copy_blocks || kc->gamg))) PetscCall(UseCopy(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* For levels, or a direct solver, that do without a grid */
 PetscErrorCode PCKCycleCopyBlocks(PC pc)
 {
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  blocks;
+  PetscBool blocks;
 
   PetscFunctionBegin;
   PetscCall(IsInBlocks(pc->pmat, &blocks));
   if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->copy_blocks = PETSC_TRUE;
-  PetscCall(Lend(pc));
+  KCycleOf(pc)->copy_blocks = PETSC_TRUE;
+  PetscCall(UseCopy(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,12 +16,12 @@ static PetscErrorCode Solve(const KCycleObjects *c, KSP ksp, PC_MG_Levels *lv)
 }
 
 /*
-  x <- S(x, b). Smoothers behind the coarser levels have the colours in reverse order, which makes the cycle symmetric;
+  x <- S(x, b). Smoothers after the coarser levels have the colours in reverse order, which makes the cycle symmetric;
   in the transposed cycle they come before. Telling a smoother that it starts from zero spares it a residual
 */
-static PetscErrorCode Smooth(const KCycleObjects *c, PetscInt l, PetscBool behind, PetscBool zeroguess)
+static PetscErrorCode Smooth(const KCycleObjects *c, PetscInt l, PetscBool after, PetscBool zeroguess)
 {
-  const PetscBool up  = (PetscBool)(behind != (c->kind == KCYCLE_TRANSPOSED));
+  const PetscBool up  = (PetscBool)(after != (c->kind == KCYCLE_TRANSPOSED));
   const KSP       ksp = up ? c->levels[l]->smoothu : c->levels[l]->smoothd;
   PC              relax;
   PetscErrorCode  ierr;
@@ -224,11 +224,11 @@ static PetscErrorCode Cycle(const KCycleObjects *c, PetscInt l, PetscInt kappa, 
 /* The right side of the next coarser level, unless that was given */
 static PetscErrorCode RestrictRightSide(const KCycleObjects *c, PetscInt l)
 {
-  PetscBool given;
+  const Vec given = c->kc->fmg.rhs[l - 1 + c->kc->gathered.below];
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleFMGCopyRhs(c->kc, l - 1, c->levels[l - 1]->b, &given));
-  if (!given) PetscCall(Restrict(c, l, PETSC_FALSE));
+  if (given) PetscCall(VecCopy(given, c->levels[l - 1]->b));
+  else PetscCall(Restrict(c, l, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -293,7 +293,7 @@ static PetscErrorCode FullTranspose(const KCycleObjects *c, PetscInt kappa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The finest level already knows its right side and its solution */
+/* The finest level already has its right side and its solution */
 PetscErrorCode KCycleObjectsApply(const KCycleObjects *c, const KCycleVisit *visit)
 {
   const PC_MG *mg = (PC_MG *)c->pc->data;

@@ -1,5 +1,5 @@
 /*
-  Where structured levels live: on the host, or on a device that has the vectors of the solver.
+  Where structured levels are: on the host, or on a device that has the vectors of the solver.
 */
 #include "kcycleimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
@@ -106,7 +106,7 @@ PetscErrorCode PCKCyclePlaceCreateLevels(PC pc, PetscReal scale)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The solver has shown its vectors */
+/* The solver's vectors are known now */
 PetscErrorCode PCKCyclePlaceFollow(PC pc)
 {
   PC_KCycle        *kc = KCycleOf(pc);
@@ -120,15 +120,6 @@ PetscErrorCode PCKCyclePlaceFollow(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCKCyclePlaceReset(PC_KCycle *kc)
-{
-  PetscFunctionBegin;
-  PetscCall(VecDestroy(&kc->residual));
-  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&kc->staged[i]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#if defined(KCYCLE_HAVE_CUDA)
 /* The vector itself if it is on a device, else one there, with its values if these are wanted */
 static PetscErrorCode Stage(PC_KCycle *kc, Vec v, PetscBool values, int which, Vec *used)
 {
@@ -157,30 +148,20 @@ PetscErrorCode PCKCyclePlaceRun(PC_KCycle *kc, const KCycleRun *run, Vec b, Vec 
   const PetscBool    zero = run->visit.zeroguess;
   const PetscScalar *ba;
   PetscScalar       *xa;
-  Vec                there[2];
+  Vec                used[2];
   PetscErrorCode     ierr;
 
-  KCycleCall(Stage(kc, b, PETSC_TRUE, 0, &there[0]));
-  KCycleCall(Stage(kc, x, (PetscBool)!zero, 1, &there[1]));
-  KCycleCall(VecGetArrayReadAndMemType(there[0], &ba, NULL));
-  KCycleCall(zero ? VecGetArrayWriteAndMemType(there[1], &xa, NULL) : VecGetArrayAndMemType(there[1], &xa, NULL));
+  KCycleCall(Stage(kc, b, PETSC_TRUE, 0, &used[0]));
+  KCycleCall(Stage(kc, x, (PetscBool)!zero, 1, &used[1]));
+  KCycleCall(VecGetArrayReadAndMemType(used[0], &ba, NULL));
+  KCycleCall(zero ? VecGetArrayWriteAndMemType(used[1], &xa, NULL) : VecGetArrayAndMemType(used[1], &xa, NULL));
   ierr = (*kc->engine->run)(kc->levels, run, ba, xa);
-  KCycleCall(zero ? VecRestoreArrayWriteAndMemType(there[1], &xa) : VecRestoreArrayAndMemType(there[1], &xa));
-  KCycleCall(VecRestoreArrayReadAndMemType(there[0], &ba));
+  KCycleCall(zero ? VecRestoreArrayWriteAndMemType(used[1], &xa) : VecRestoreArrayAndMemType(used[1], &xa));
+  KCycleCall(VecRestoreArrayReadAndMemType(used[0], &ba));
   KCycleCall(ierr);
-  if (there[1] != x) KCycleCall(VecCopy(there[1], x));
+  if (used[1] != x) KCycleCall(VecCopy(used[1], x));
   return PETSC_SUCCESS;
 }
-#else
-PetscErrorCode PCKCyclePlaceRun(PC_KCycle *kc, const KCycleRun *run, Vec b, Vec x)
-{
-  (void)kc;
-  (void)run;
-  (void)b;
-  (void)x;
-  return PETSC_ERR_PLIB;
-}
-#endif
 
 /* What it costs that the solver's vectors are on a device and the levels on the host, or the other way round */
 PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
@@ -216,7 +197,7 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
 }
 
 /*@
-  PCKCycleSetPlace - Sets where structured levels live.
+  PCKCycleSetPlace - Sets where structured levels are.
 
   Logically Collective
 
@@ -234,9 +215,9 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
   the library was built with CUDA or HIP and the smoother of the finest level has kernels there, as those of `PCRELAX`
   have, unless the cycles of its planes need the host. A level with another smoother is on the host with all coarser
   ones; `-ksp_view` says where they are, and why.
-  They are set up on the host and copied once; a cycle of one process copies nothing then, unless somebody chose the
-  solver of the coarsest problem. Several processes copy halos, first and last points of lines that they have parts of,
-  and right side and solution of the coarsest level. Levels that go on on fewer processes stay on the host.
+  They are set up on the host and copied once; a cycle of one process copies nothing then, unless the solver of
+  the coarsest problem was chosen. Several processes copy halos, first and last points of lines that they have parts of,
+  and right side and solution of the coarsest level. Agglomerated levels stay on the host.
 
   `PC_KCYCLE_PLACE_DEVICE` is an error where that cannot be.
 
@@ -244,23 +225,17 @@ PetscErrorCode PCKCyclePlaceView(PC pc, PetscViewer viewer)
 @*/
 PetscErrorCode PCKCycleSetPlace(PC pc, PCKCyclePlaceType place)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, place, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCyclePlaceTypes, (int)place));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
   /* Levels that are there move at once */
-  if (kc->place == place) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->place = place;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  KC_KCYCLE_CHANGE(pc, place, place);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-  PCKCycleGetPlace - Gets where structured levels are to live.
+  PCKCycleGetPlace - Gets where structured levels are to be.
 
   Not Collective
 
@@ -276,12 +251,9 @@ PetscErrorCode PCKCycleSetPlace(PC pc, PCKCyclePlaceType place)
 @*/
 PetscErrorCode PCKCycleGetPlace(PC pc, PCKCyclePlaceType *place)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(place, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *place = kc->place;
+  KC_KCYCLE_GET(pc, place, place);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,7 +1,7 @@
 /*
-  Levels on a device beside the same levels on the host. A smoother of planes has a PCKCYCLE for them, and works on the
-  host or, with arrays that are there, on a device: what is made at set-up is the host's, and gets a copy when it is
-  first asked for. Nothing of a run on the copy needs the host with one process, so that the caller can record it.
+  Levels on a device in addition to the same levels on the host. A smoother of planes has a PCKCYCLE for them, and works
+  on the host or, with arrays that are there, on a device: what is made at set-up is the host's, and gets a copy when it
+  is first asked for. Nothing of a run on the copy needs the host with one process, so that the caller can record it.
 */
 #include "kcycleimpl.h"
 
@@ -27,7 +27,7 @@ static PetscErrorCode FindObstacle(PC pc, const char *why[])
          : kc->place == PC_KCYCLE_PLACE_HOST                  ? "their cycles have -pc_kcycle_place host"
          : PCKCycleCounts(kc)                                 ? "their cycles have -pc_kcycle_count_bytes"
          : !kc->engine                                        ? "PCMG runs their cycles"
-         : !kc->engine->inplace                             ? "their cycles are in single precision"
+         : !kc->engine->inplace                               ? "their cycles are in single precision"
          : kc->d || kc->always                                ? "their cycles take other right sides"
          : type != PC_MG_MULTIPLICATIVE && type != PC_MG_FULL ? "PCMG runs their cycles"
                                                               : NULL;
@@ -51,14 +51,14 @@ static PetscInt CountSystems(const PC_KCycle *kc)
   return kc->parts[0].st->box->n[2];
 }
 
-/* The only level has the caller's vectors, which are no vectors here */
-static void Lend(PC pc, PC_KCycle *kc, PetscBool lend)
+/* The only level works on the caller's vectors, which are arrays here: it gets vectors, or has them no more */
+static void SetVectors(PC pc, PC_KCycle *kc, PetscBool set)
 {
   PC_MG_Levels *lv = ((PC_MG *)pc->data)->levels[0];
 
   if (kc->nlevels > 1) return;
-  lv->b = lend ? kc->devicecopy.vec[0] : NULL;
-  lv->x = lend ? kc->devicecopy.vec[1] : NULL;
+  lv->b = set ? kc->devicecopy.vec[0] : NULL;
+  lv->x = set ? kc->devicecopy.vec[1] : NULL;
 }
 
 /* On one process the inverses of the coarsest level's systems */
@@ -72,9 +72,9 @@ static PetscErrorCode SetInverse(PC pc)
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
   copy = &kc->devicecopy;
-  Lend(pc, kc, PETSC_TRUE);
+  SetVectors(pc, kc, PETSC_TRUE);
   PetscCall(PCKCycleInverseCreate(pc, copy->levels, CountSystems(kc), &copy->why));
-  Lend(pc, kc, PETSC_FALSE);
+  SetVectors(pc, kc, PETSC_FALSE);
   if (!copy->why) PetscCall((*kc->engine->share)(copy->levels, kc->limits.block_below, 0));
   else copy->why = "their coarsest problem is solved there, by somebody's choice, or since it is large";
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -122,9 +122,9 @@ static PetscErrorCode PCKCycleApplyDeviceCopy_KCycle(PC pc, const PetscScalar *b
   PC_KCycle     *kc = KCycleOf(pc);
   PetscErrorCode ierr;
 
-  Lend(pc, kc, PETSC_TRUE);
+  SetVectors(pc, kc, PETSC_TRUE);
   ierr = PCKCycleEngineApplyCopy(pc, b, x);
-  Lend(pc, kc, PETSC_FALSE);
+  SetVectors(pc, kc, PETSC_FALSE);
   return ierr;
 }
 

@@ -1,7 +1,7 @@
 /*
   Levels that are all ours: structured, with PCRELAX in KSPRICHARDSON as smoothers and PCMG's own residual. The cycle
   runs on their arrays (see cycleimpl.h), without KSP, Mat or Vec below the finest level; the solver of the coarsest
-  level is PETSc's. As soon as somebody wants something else of a level, the same hierarchy is that of PCMG.
+  level is PETSc's. As soon as something else is asked of a level, the same hierarchy is that of PCMG.
 */
 #include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
@@ -20,7 +20,8 @@ PetscErrorCode PCKCycleEngineReset(PC_KCycle *kc)
   if (kc->parts) PetscCall(PetscFree2(kc->parts[0].b, kc->parts[0].x));
   PetscCall(PetscFree(kc->parts));
   PetscCall(VecDestroy(&kc->correction));
-  PetscCall(PCKCyclePlaceReset(kc));
+  PetscCall(VecDestroy(&kc->residual));
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&kc->staged[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -47,7 +48,7 @@ static PetscErrorCode TakeSmoother(KSP ksp, Mat A, KCycleLevelParts *parts, int 
 static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *lv, size_t len, char why[])
 {
   KCycleLevelParts      *parts = &kc->parts[l];
-  const KCycleStructure *level = &kc->structure[kc->nstructured - 1 - l];
+  const KCycleGridLevel *level = KCycleGridOf(kc, l);
   PetscBool              is;
 
   PetscFunctionBegin;
@@ -73,13 +74,8 @@ static PetscErrorCode TakeLevel(PC_KCycle *kc, PetscInt l, const PC_MG_Levels *l
     PetscCall(PetscSNPrintf(why, len, "it has another interpolation or restriction"));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   parts->tr = KCycleTransferOf(lv->interpolate);
-  PetscCall(TakeSmoother(lv->smoothd, lv->A, parts, 0, len, why));
-  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (lv->smoothu == lv->smoothd) {
-    parts->smoother[1] = parts->smoother[0];
-    parts->its[1]      = parts->its[0];
-    parts->order[1]    = parts->order[0];
-  } else PetscCall(TakeSmoother(lv->smoothu, lv->A, parts, 1, len, why));
+  for (int up = 0; up < 2 && !why[0]; up++)
+    PetscCall(TakeSmoother(up ? lv->smoothu : lv->smoothd, lv->A, parts, up, len, why));
   kc->level[l].fused =
       (PetscBool)(!why[0] && KCycleSmootherIsFused(parts->smoother[0]) && KCycleSmootherIsFused(parts->smoother[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -93,7 +89,7 @@ static PetscErrorCode SetOrigin(const PC_KCycle *kc, PetscInt l, KSP smoother)
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(smoother, &pc));
-  PetscCall(PCRelaxSetOrigin(pc, kc->use_structure ? kc->structure[kc->nstructured - 1 - l].origin : none));
+  PetscCall(PCRelaxSetOrigin(pc, kc->use_structure ? KCycleGridOf(kc, l)->origin : none));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,20 +169,16 @@ PetscErrorCode PCKCycleEngineSetUp(PC pc)
              "-pc_kcycle_count_bytes is for structured levels with smoothers of PCRELAX, and here %s", kc->handed);
   kc->symmetric_known = PETSC_FALSE;
   PetscCall(PCKCyclePlaceChoose(pc));
-  if (kc->handed[0]) {
-    PetscCall(PCKCycleEngineReset(kc));
-    PetscCall(PCKCycleFMGSetUp(pc));
-    PetscCall(PCKCycleProfileFollow(kc));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (kc->handed[0]) PetscCall(PCKCycleEngineReset(kc));
   PetscCall(PCKCycleFMGSetUp(pc));
   PetscCall(PCKCycleProfileFollow(kc));
-  PetscCall(MatStencilScan(kc->structure[0].A, &facts));
+  if (kc->handed[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatStencilScan(kc->grids[0].A, &facts));
   PetscCall(PCKCycleChoosePrecision(pc, facts, &single));
   kc->engine = single ? &KCycleEngine_Single : &KCycleEngine_Double;
   if (!kc->engine->inplace && kc->finer.exists)
     PetscCall(VecDuplicate(mg->levels[kc->nlevels - 1]->r, &kc->correction));
-  PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &kc->attached));
+  PetscCall(PetscObjectStateGet((PetscObject)kc->grids[0].A, &kc->attached));
   if (!kc->waits) PetscCall(PCKCycleGhostsSetUp(pc));
   PetscCall(PCKCyclePlaceCreateLevels(pc, facts->scale));
   PetscCall(PCKCycleInverseSetUp(pc));

@@ -1,5 +1,5 @@
 /*
-  What PCKCYCLE knows of times and factors of its cycles.
+  What PCKCYCLE has estimated or measured: times and factors of its cycles.
 */
 #pragma once
 
@@ -19,7 +19,7 @@ typedef struct {
   PetscInt    cycles;    /* that were timed */
   PetscReal  *samples;   /* while cycles are timed */
   PetscBool   paused;    /* cycles that run do not count */
-  /* of all cycles since then, beside each other */
+  /* of all cycles since then */
   PetscInt64  compared;
   PetscReal   measured, predicted;
 } KCycleTiming;
@@ -36,14 +36,14 @@ typedef struct {
   PetscBool       richardson;   /* chosen for KSPRICHARDSON */
   PetscInt        n;            /* how many were tried */
   KCycleCandidate candidate[5]; /* by kappa */
-  PetscReal       beside;       /* seconds of an iteration of a Krylov method beside its preconditioner */
+  PetscReal       vectors;      /* seconds of an iteration of a Krylov method but for its preconditioner */
   PetscInt        cost;         /* cycles that were run to learn this, */
   PetscReal       seconds;      /* and all that it took, calibration included */
   Vec             image;        /* what the operator made of a fixed vector then */
   char            reason[64];   /* why there was nothing to choose; or empty */
 } KCycleAuto;
 
-/* So many sweeps before and behind the coarser levels: what is predicted of them */
+/* What is predicted of a number of sweeps before and after the coarser levels */
 typedef struct {
   PetscInt  nu;
   PetscReal factor;  /* of an error, in one cycle */
@@ -67,7 +67,7 @@ typedef struct {
   KCycleFourier   analysed; /* what the forecasts are for */
   PetscInt        n;
   KCycleForecast  forecast[KCYCLE_FORECASTS];
-  PetscReal       seconds[2]; /* of an iteration of a Krylov method beside its preconditioner: KSPCG, KSPKCG */
+  PetscReal       seconds[2]; /* of an iteration of a Krylov method but for its preconditioner: KSPCG, KSPKCG */
   PetscBool       richardson; /* KSPRICHARDSON iterates, */
   PetscBool       kcg;        /* or KSPKCG */
   PetscBool       timed;      /* seconds are those of the machine */

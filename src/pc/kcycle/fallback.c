@@ -2,9 +2,9 @@
   A fallback that is measured: where facts of the operator say that points or lines may not do, a few cycles on A x = 0
   after set-up show how much they leave of an error, and where that is too much BoomerAMG takes their place.
 
-  The levels stay as they are, for who asks for them and for the next measurement; an application is one of the other
-  preconditioner. Noise tells how many errors are slow, and not only how slow the slowest is: a Krylov method finds
-  a few slow ones soon.
+  The levels stay as they are, for calls that ask for them and for the next measurement; an application is one of the
+  other preconditioner. Noise tells how many errors are slow, and not only how slow the slowest is: a Krylov method
+  finds a few slow ones soon.
 */
 #include "kcycleimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
@@ -30,7 +30,7 @@ PetscErrorCode PCKCycleFallbackReset(PC_KCycle *kc)
 static PetscErrorCode HasClusters(const PC_KCycle *kc, PetscBool *has)
 {
   const KCycleSmoother *smoother = kc->parts[kc->nlevels - 1].smoother[0];
-  const Mat             A        = kc->structure[0].A;
+  const Mat             A        = kc->grids[0].A;
   PetscInt64            points   = 0;
   PetscInt              rows;
 
@@ -44,11 +44,11 @@ static PetscErrorCode HasClusters(const PC_KCycle *kc, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* May points or lines not do on the finest level: do coefficients jump by much beside clusters, lines or planes? With
+/* May points or lines not do on the finest level: do coefficients jump by much at clusters, lines or planes? With
    convection cycles are faster in all cases of the battery */
 static PetscErrorCode FactsAsk(const PC_KCycle *kc, PetscBool *ask)
 {
-  const KCycleStructure *level = &kc->structure[0];
+  const KCycleGridLevel *level = &kc->grids[0];
   const KCycleScan      *facts;
 
   PetscFunctionBegin;
@@ -62,7 +62,7 @@ static PetscErrorCode FactsAsk(const PC_KCycle *kc, PetscBool *ask)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has somebody chosen what the smoothers of a level do? */
+/* Was what the smoothers of a level do chosen by the program or an option? */
 static PetscErrorCode SmootherIsChosen(const PC_KCycle *kc, KSP smoother, const KCycleChoice *choice, PetscBool *chosen)
 {
   const PC_Relax *relax;
@@ -80,7 +80,7 @@ static PetscErrorCode SmootherIsChosen(const PC_KCycle *kc, KSP smoother, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What somebody has chosen of levels and cycles, which stay then; or NULL */
+/* What the program or an option has chosen of levels and cycles, which stay then; or NULL */
 static PetscErrorCode ChosenByHand(PC pc, const char *why[])
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -116,19 +116,19 @@ static PetscErrorCode ChosenByHand(PC pc, const char *why[])
 static PetscErrorCode FindObstacle(PC pc, const char *why[])
 {
   PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  device, symmetric, there;
+  PetscBool  device, symmetric, exists;
 
   PetscFunctionBegin;
   PetscCall(ChosenByHand(pc, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleMatOnDevice(pc->pmat, &device));
-  PetscCall(MatStencilIsNearlySymmetric(kc->structure[0].A, &symmetric));
-  PetscCall(KCycleFallbackExists(pc, &there));
+  PetscCall(MatStencilIsNearlySymmetric(kc->grids[0].A, &symmetric));
+  PetscCall(KCycleFallbackExists(pc, &exists));
   *why = device || kc->device || kc->at == KCYCLE_MEMORY_DEVICE ? "the solver is on a device"
          : !symmetric                                           ? "the operator is not symmetric"
          : kc->nclosed                                          ? "parts of the grid are closed"
          : kc->d && kc->found.ghostrows                         ? "rows are scaled, and have moved between processes"
-         : !there                                               ? "PETSc has no hypre"
+         : !exists                                              ? "PETSc has no hypre"
                                                                 : NULL;
 #if defined(PETSC_USE_COMPLEX)
   *why = "numbers are complex";
@@ -156,7 +156,7 @@ static PetscErrorCode Iterate(PC pc, MatNullSpace kernel, Vec e, PetscInt *cycle
 
   PetscFunctionBegin;
   visit.kappa = kc->kappa;
-  A           = kc->found.ghostrows ? pc->pmat : kc->plain ? kc->plain : kc->structure[0].A;
+  A           = kc->found.ghostrows ? pc->pmat : kc->plain ? kc->plain : kc->grids[0].A;
   PetscCall(VecDuplicate(e, &r));
   PetscCall(VecDuplicate(e, &z));
   for (*cycles = 0;; (*cycles)++) {
@@ -175,12 +175,11 @@ static PetscErrorCode Iterate(PC pc, MatNullSpace kernel, Vec e, PetscInt *cycle
 /* What a few cycles leave of noise, and the last one of what was left before */
 static PetscErrorCode Measure(PC pc)
 {
-  PC_KCycle           *kc = KCycleOf(pc);
   MatNullSpace         kernel;
   Vec                  e;
   PetscReal            norm[KCYCLE_FALLBACK_CYCLES + 1];
   PetscInt             n        = KCYCLE_FALLBACK_CYCLES;
-  KCycleFallbackState *fallback = &kc->fallback;
+  KCycleFallbackState *fallback = &KCycleOf(pc)->fallback;
 
   PetscFunctionBegin;
   PetscCall(MatCreateVecs(pc->pmat, &e, NULL));
@@ -202,8 +201,7 @@ static PetscErrorCode Measure(PC pc)
 /* After a measurement */
 static PetscErrorCode Decide(PC pc)
 {
-  PC_KCycle           *kc       = KCycleOf(pc);
-  KCycleFallbackState *fallback = &kc->fallback;
+  KCycleFallbackState *fallback = &KCycleOf(pc)->fallback;
 
   PetscFunctionBegin;
   fallback->ahead = KCyclePolicyAhead(fallback->cycles, fallback->left, fallback->last);
@@ -264,8 +262,7 @@ PetscErrorCode PCKCycleFallbackFollow(PC pc)
 /* After a solve */
 PetscErrorCode PCKCycleFallbackNote(PC pc, KSP ksp)
 {
-  PC_KCycle           *kc       = KCycleOf(pc);
-  KCycleFallbackState *fallback = &kc->fallback;
+  KCycleFallbackState *fallback = &KCycleOf(pc)->fallback;
 
   PetscFunctionBegin;
   if (!fallback->cycles || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
@@ -288,8 +285,7 @@ PetscErrorCode PCKCycleFallbackApply(PC pc, PetscBool transpose, Vec b, Vec x)
 
 PetscErrorCode PCKCycleFallbackView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle                 *kc       = KCycleOf(pc);
-  const KCycleFallbackState *fallback = &kc->fallback;
+  const KCycleFallbackState *fallback = &KCycleOf(pc)->fallback;
 
   PetscFunctionBegin;
   if (fallback->cycles) {
@@ -329,17 +325,17 @@ PetscErrorCode PCKCycleFallbackView(PC pc, PetscViewer viewer)
 
   Notes:
   With `PC_KCYCLE_FALLBACK_AUTO` set-up looks at structured levels on which coefficients jump by more than 30,000
-  beside clusters of strongly coupled points, lines or planes. There up to 3 cycles on A x = 0 from noise, the same on
+  at clusters of strongly coupled points, lines or planes. There up to 3 cycles on A x = 0 from noise, the same on
   any number of processes, are measured, and where 6 of them would leave too much of it, BoomerAMG of `PCHYPRE` is
   applied in their place; the levels stay as they are. `-ksp_view` shows what was measured, and why nothing was where
   coefficients jump so much.
 
   Its options have the prefix `-kcycle_fallback_`, as in `-kcycle_fallback_pc_hypre_boomeramg_strong_threshold 0.5`;
   `-kcycle_fallback_pc_type` chooses another type. By default BoomerAMG coarsens by HMIS, with the threshold 0.25,
-  interpolates by ext+i with at most 4 entries a row, and relaxes by l1-Gauss-Seidel, backward behind the coarser
+  interpolates by ext+i with at most 4 entries a row, and relaxes by l1-Gauss-Seidel, backward after the coarser
   levels, without CF-relaxation.
 
-  Cycles stay where somebody has chosen anything of them (kappa, levels, smoothers, interpolation and so on), on
+  Cycles stay where anything of them was chosen (kappa, levels, smoothers, interpolation and so on), on
   devices, for operators that are not symmetric, where parts of the grid are closed, and without hypre. With new values
   of the operator the choice is kept, until a solve has taken more iterations, by half, than the first one.
 

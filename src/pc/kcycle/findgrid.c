@@ -31,11 +31,10 @@ PetscErrorCode PCKCycleFoundReset(PC_KCycle *kc)
 static PetscErrorCode Search(PC pc)
 {
   MPI_Comm         comm = PetscObjectComm((PetscObject)pc->pmat);
-  PC_KCycle       *kc   = KCycleOf(pc);
   KCycleNumbering *g    = NULL;
   DM               dm   = NULL;
   PetscBool        same;
-  KCycleFound     *found = &kc->found;
+  KCycleFound     *found = &KCycleOf(pc)->found;
 
   PetscFunctionBegin;
   if (found->ngiven) PetscCall(KCycleNumberingGiven(pc->pmat, found->ngiven, found->given, &g));
@@ -58,9 +57,8 @@ static PetscErrorCode Search(PC pc)
 /* Why the operator is not searched, or nothing */
 static PetscErrorCode WhyNotSearched(PC pc, size_t len, char why[])
 {
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  isaij;
-  PetscInt   bs;
+  PetscBool isaij;
+  PetscInt  bs;
 
   PetscFunctionBegin;
   why[0] = 0;
@@ -69,7 +67,7 @@ static PetscErrorCode WhyNotSearched(PC pc, size_t len, char why[])
   if (!isaij) PetscCall(PetscSNPrintf(why, len, "it is of type %s, not aij", ((PetscObject)pc->pmat)->type_name));
   else if (bs > 1)
     PetscCall(PetscSNPrintf(why, len, "it has blocks of %" PetscInt_FMT " rows: several unknowns at a point", bs));
-  PetscCheck(!why[0] || !kc->found.ngiven, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(!why[0] || !KCycleOf(pc)->found.ngiven, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_grid_sizes needs an operator of type aij with one unknown at each point of the grid: %s", why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -232,7 +230,7 @@ PetscErrorCode PCKCycleSetGridSizes(PC pc, PetscInt dim, const PetscInt sizes[])
   same = (PetscBool)(dim == kc->found.ngiven);
   for (PetscInt d = 0; d < dim; d++) same = (PetscBool)(same && sizes[d] == kc->found.given[d]);
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleCheckSettable(pc, PETSC_FALSE, "PCKCycleSetGridSizes"));
+  PetscCall(KCycleCheckSettable(pc, PETSC_FALSE, PETSC_FUNCTION_NAME));
   PetscCall(PetscArraycpy(kc->found.given, sizes, dim));
   kc->found.ngiven   = dim;
   kc->found.searched = 0;

@@ -130,10 +130,9 @@ PetscErrorCode PCKCycleCheckRatio(PC pc, size_t len, char why[])
 /* Why coarse operators cannot be made here, from the matrix that is preconditioned with, or nothing */
 PetscErrorCode PCKCycleCheckCoarse(PC pc, size_t len, char why[])
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  finest, adapt;
-  Mat        P;
+  PC_MG    *mg = (PC_MG *)pc->data;
+  PetscBool finest, adapt;
+  Mat       P;
 
   PetscFunctionBegin;
   PetscCall(PCMGGetAdaptInterpolation(pc, &adapt));
@@ -149,7 +148,7 @@ PetscErrorCode PCKCycleCheckCoarse(PC pc, size_t len, char why[])
   if (why[0] || !mg->levels || mg->nlevels < 2) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperatorsSet(mg->levels[mg->nlevels - 1]->smoothd, NULL, &finest));
   if (finest) PetscCall(KSPGetOperators(mg->levels[mg->nlevels - 1]->smoothd, NULL, &P));
-  if (finest && P != pc->pmat && ((PetscObject)P)->id != kc->operator_id)
+  if (finest && P != pc->pmat && ((PetscObject)P)->id != KCycleOf(pc)->operator_id)
     PetscCall(PetscSNPrintf(why, len, "the program gave the finest level another operator"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,29 +23,29 @@ static PetscErrorCode NotCubic(const PC_KCycle *kc, size_t len, char why[])
   why[0] = 0;
   if (!kc->use_structure) PetscCall(PetscSNPrintf(why, len, "levels are not structured: %s", kc->general));
   else if (kc->engine && kc->at == KCYCLE_MEMORY_DEVICE) PetscCall(PetscSNPrintf(why, len, "levels are on a device"));
-  for (PetscInt i = 0; i < kc->nstructured - 1 && !why[0]; i++) {
-    const KCycleStructure *level = &kc->structure[i];
+  for (PetscInt i = 0; i < kc->ngrids - 1 && !why[0]; i++) {
+    const KCycleGridLevel *level = &kc->grids[i];
     const KCycleBox       *fine  = KCycleStencilOf(level->A)->box;
 
     if (MatStencilTransferFilled(level->P))
       PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT " has inactive points",
-                              kc->nstructured - 1 - i + kc->gathered.below));
+                              kc->ngrids - 1 - i + kc->gathered.below));
     for (int d = 0; d < 3; d++) {
       if (fine->periodic[d] && level->factor[d] == 2 && fine->size[d] % 2)
         PetscCall(PetscSNPrintf(why, len, "level %" PetscInt_FMT " has an odd number of points in a periodic direction",
-                                kc->nstructured - 1 - i + kc->gathered.below));
+                                kc->ngrids - 1 - i + kc->gathered.below));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Right sides that are restricted have the values at walls in them. What they stand for is seen from a constant: the
-  finer equations say A 1 of it, hence the coarse ones R A 1. At corners and edges Galerkin products, made stars, have
-  other row sums, and full multigrid would solve another problem there, however fine the level is: the diagonal makes up
-  for that. Rows that are isolated and stand for nothing are left as they are.
+  Right sides that are restricted have the values at boundaries in them. What they represent is seen from a constant:
+  the finer equations say A 1 of it, hence the coarse ones R A 1. At corners and edges Galerkin products, made stars,
+  have other row sums, and full multigrid would solve another problem there, however fine the level is: the diagonal
+  makes up for that. Rows that are isolated and represent nothing are left as they are.
 */
-PetscErrorCode KCycleStructureBalanceRows(const KCycleStructure *level)
+PetscErrorCode KCycleStructureBalanceRows(const KCycleGridLevel *level)
 {
   const Mat          Ac = level[1].A;
   Vec                ones, sums, coarse, own, diagonal;
@@ -128,11 +128,11 @@ PetscErrorCode PCKCycleFMGSetUp(PC pc)
   PetscCheck(!why[0], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_kcycle_fmg_interpolation cubic is for structured levels on the host, and here %s: use linear", why);
   for (PetscInt l = 1; l < kc->nlevels; l++) {
-    const Mat P = kc->structure[kc->nstructured - 1 - l].P;
+    const Mat P = KCycleGridOf(kc, l)->P;
 
     for (int d = 0; d < 3; d++) {
       for (int side = 0; side < 2; side++)
-        stored[d][side] = (PetscBool)(kc->structure[kc->nstructured - l].boundary[d][side] == KCYCLE_BOUNDARY_STORED);
+        stored[d][side] = (PetscBool)(KCycleGridOf(kc, l - 1)->boundary[d][side] == KCYCLE_BOUNDARY_STORED);
     }
     PetscCall(KCycleStarterCreate(PetscObjectComm((PetscObject)P), KCycleTransferOf(P), (const PetscBool(*)[2])stored,
                                   &kc->fmg.starter[l]));
@@ -141,21 +141,10 @@ PetscErrorCode PCKCycleFMGSetUp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Can this visit be done? */
-PetscErrorCode PCKCycleFMGCheck(PC pc, const KCycleVisit *visit)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscCheck(kc->fmg.interpolation == PC_KCYCLE_FMG_LINEAR || !visit->full || !visit->transpose,
-             PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "Full multigrid with cubic interpolation has no transpose: use -pc_kcycle_fmg_interpolation linear");
-  return PETSC_SUCCESS;
-}
-
 /* x of level l from that of the next coarser one */
 PetscErrorCode PCKCycleFMGStart(const PC_KCycle *kc, PetscInt l, Vec coarse, Vec x)
 {
-  const KCycleBox   *fine = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box;
+  const KCycleBox   *fine = KCycleStencilOf(KCycleGridOf(kc, l)->A)->box;
   const PetscScalar *from;
   PetscScalar       *to;
 
@@ -168,19 +157,8 @@ PetscErrorCode PCKCycleFMGStart(const PC_KCycle *kc, PetscInt l, Vec coarse, Vec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The right side that was given for a level, if there is one */
-PetscErrorCode PCKCycleFMGCopyRhs(const PC_KCycle *kc, PetscInt l, Vec b, PetscBool *given)
-{
-  const Vec rhs = kc->fmg.rhs[l + kc->gathered.below];
-
-  PetscFunctionBegin;
-  *given = (PetscBool)(rhs != NULL);
-  if (rhs) PetscCall(VecCopy(rhs, b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Those of all levels, to the cycle on arrays, or back */
-PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *kc, PetscBool lend)
+/* Right sides that were given for levels, to the cycle on arrays, or back */
+PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *kc, PetscBool get)
 {
   PetscFunctionBegin;
   for (PetscInt l = 0; l < kc->nlevels - 1 && !kc->finer.exists; l++) {
@@ -193,7 +171,7 @@ PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *kc, PetscBool lend)
                "The right side of level %" PetscInt_FMT " (PCKCycleSetFMGRhs()) has %" PetscInt_FMT
                " entries on a process, and the level %" PetscInt_FMT,
                l + kc->gathered.below, n, kc->parts[l].st->box->npoints);
-    if (lend) PetscCall(VecGetArrayRead(rhs, &kc->parts[l].rhs));
+    if (get) PetscCall(VecGetArrayRead(rhs, &kc->parts[l].rhs));
     else PetscCall(VecRestoreArrayRead(rhs, &kc->parts[l].rhs));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -218,13 +196,13 @@ PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *kc, PetscBool lend)
   Linear is the interpolation that corrections have, whichever that is (`PCKCycleSetInterpolation()`). Cubic has the
   weights -1/16, 9/16, 9/16, -1/16 between coarse points in each direction that is coarsened; near the end of a
   direction, those of the polynomial through the four points there, and beyond the last point, of the parabola through
-  three. They follow from places alone: neither from boundary values nor from the operator. What a cycle starts with is
-  then of higher order than the discretisation, as the theory of full multigrid wants it.
+  three. They follow from positions alone: neither from boundary values nor from the operator. What a cycle starts with
+  is then of higher order than the discretisation, as the theory of full multigrid wants it.
 
-  With linear interpolation what lies beyond Dirichlet points that are not stored counts as zero: where values there
-  are not, answers are not of order 2. With cubic interpolation they are, whatever the boundary: there set-up also sees
-  to it that coarse rows next to walls have the row sums that restricted right sides stand for, where Galerkin products
-  have others at corners and edges.
+  With linear interpolation what lies beyond Dirichlet points that are not stored counts as zero: where values there are
+  not, answers are not of order 2. With cubic interpolation they are, whatever the boundary: there set-up also sees to
+  it that coarse rows next to boundaries have the row sums that restricted right sides represent, where Galerkin
+  products have others at corners and edges.
 
   Cubic is for structured levels on the host and smooth solutions. It is to be chosen before set-up. It is an error
   with levels that are not structured, are on a device or have inactive points, with another `-pc_mg_type` than full,
@@ -238,17 +216,11 @@ PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *kc, PetscBool lend)
 @*/
 PetscErrorCode PCKCycleSetFMGInterpolation(PC pc, PCKCycleFMGInterpolationType interpolation)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, interpolation, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCycleFMGInterpolationTypes, (int)interpolation));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(
-      KCycleCheckSettable(pc, (PetscBool)(kc->fmg.interpolation == interpolation), "PCKCycleSetFMGInterpolation"));
-  kc->fmg.interpolation = interpolation;
+  KC_KCYCLE_SET(pc, fmg.interpolation, interpolation);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,13 +241,10 @@ PetscErrorCode PCKCycleSetFMGInterpolation(PC pc, PCKCycleFMGInterpolationType i
 @*/
 PetscErrorCode PCKCycleGetFMGInterpolation(PC pc, PCKCycleFMGInterpolationType *interpolation)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(interpolation, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *interpolation = kc->fmg.interpolation;
+  KC_KCYCLE_GET(pc, fmg.interpolation, interpolation);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -297,7 +266,7 @@ PetscErrorCode PCKCycleGetFMGInterpolation(PC pc, PCKCycleFMGInterpolationType *
   those of coarser levels are, too. The vector is kept, and read in each application; levels below have it restricted.
 
   It is an error with another `-pc_mg_type` than full, for a vector of another size than the level, and on levels that
-  go on on fewer processes.
+  are agglomerated.
 
 .seealso: `PCKCYCLE`, `PCKCycleGetFMGRhs()`, `PCMGSetType()`, `PCMGSetRhs()`
 @*/
@@ -309,7 +278,7 @@ PetscErrorCode PCKCycleSetFMGRhs(PC pc, PetscInt l, Vec b)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveInt(pc, l, 2);
   if (b) PetscValidHeaderSpecific(b, VEC_CLASSID, 3);
-  PetscCheck(l >= 0 && l < 64, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(l >= 0 && l < KCYCLE_MAX_LEVELS, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "There is no level with the number %" PetscInt_FMT, l);
   kc = KCycleOf(pc);
   if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
@@ -351,17 +320,9 @@ PetscErrorCode PCKCycleGetFMGRhs(PC pc, PetscInt l, Vec *b)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(b, 3);
-  PetscCheck(l >= 0 && l < 64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(l >= 0 && l < KCYCLE_MAX_LEVELS, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "There is no level with the number %" PetscInt_FMT, l);
   PetscCall(PCKCycleGetContext(pc, &kc));
   *b = kc->fmg.rhs[l];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleFMGView(const PC_KCycle *kc, PetscViewer viewer)
-{
-  PetscFunctionBegin;
-  if (kc->fmg.interpolation == PC_KCYCLE_FMG_CUBIC)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  solutions come to finer levels by cubic interpolation\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,7 +4,7 @@
 #include "kcycleimpl.h"
 #include <petsckcycle/private/transferimpl.h>
 
-/* Room for who watches; run: on arrays, or NULL */
+/* Room for the monitor; run: on arrays, or NULL */
 PetscErrorCode PCKCycleFMGWatch(PC pc, KCycleRun *run)
 {
   PC_KCycle *kc = KCycleOf(pc);
@@ -12,27 +12,26 @@ PetscErrorCode PCKCycleFMGWatch(PC pc, KCycleRun *run)
 
   PetscFunctionBegin;
   if (!kc->fmg.monitor || kc->timing.paused) PetscFunctionReturn(PETSC_SUCCESS);
-  n = KCycleStencilOf(kc->structure[0].A)->box->npoints;
+  n = KCycleStencilOf(kc->grids[0].A)->box->npoints;
   if (!kc->fmg.watched) PetscCall(PetscMalloc3(n, &kc->fmg.watched, n, &kc->fmg.kept[0], n, &kc->fmg.kept[1]));
   if (run) run->watched = kc->fmg.watched;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The largest difference between two vectors, up to a constant where solutions are known up to one. Point i of the
-   second one is number place[i] of the first; NULL: i */
-static PetscErrorCode Difference(PC pc, PetscInt n, const PetscScalar *x, const PetscInt *place, const PetscScalar *y,
+   second one is number index[i] of the first; NULL: i */
+static PetscErrorCode Difference(PC pc, PetscInt n, const PetscScalar *x, const PetscInt *index, const PetscScalar *y,
                                  PetscReal *most)
 {
-  PC_KCycle  *kc     = KCycleOf(pc);
   MPI_Comm    comm   = PetscObjectComm((PetscObject)pc);
   PetscScalar sum[2] = {0, (PetscScalar)n}, all[2] = {0, 1};
   PetscReal   mine = 0;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) sum[0] += x[place ? place[i] : i] - y[i];
-  if (kc->kernel != KCYCLE_REGULAR) PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_SCALAR, MPIU_SUM, comm));
+  for (PetscInt i = 0; i < n; i++) sum[0] += x[index ? index[i] : i] - y[i];
+  if (KCycleOf(pc)->kernel != KCYCLE_REGULAR) PetscCallMPI(MPI_Allreduce(sum, all, 2, MPIU_SCALAR, MPIU_SUM, comm));
   for (PetscInt i = 0; i < n; i++)
-    mine = PetscMax(mine, PetscAbsScalar(x[place ? place[i] : i] - y[i] - all[0] / all[1]));
+    mine = PetscMax(mine, PetscAbsScalar(x[index ? index[i] : i] - y[i] - all[0] / all[1]));
   PetscCallMPI(MPI_Allreduce(&mine, most, 1, MPIU_REAL, MPIU_MAX, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -42,20 +41,20 @@ static PetscErrorCode CoarserDifference(PC pc, PetscInt l, const PetscScalar *x,
 {
   PC_KCycle            *kc = KCycleOf(pc);
   const KCycleBox      *coarse;
-  PetscInt             *place;
-  const KCycleTransfer *tr = KCycleTransferOf(kc->structure[kc->nstructured - 1 - l].P);
+  PetscInt             *index;
+  const KCycleTransfer *tr = KCycleTransferOf(KCycleGridOf(kc, l)->P);
 
   PetscFunctionBegin;
   coarse = tr->coarse;
-  PetscCall(PetscMalloc1(coarse->npoints, &place));
+  PetscCall(PetscMalloc1(coarse->npoints, &index));
   for (PetscInt i = 0; i < coarse->npoints; i++) {
     const PetscInt at[3] = {i % coarse->n[0], i / coarse->n[0] % coarse->n[1], i / coarse->n[0] / coarse->n[1]};
 
-    place[i] = 0;
-    for (int d = 2; d >= 0; d--) place[i] = place[i] * tr->fine->n[d] + tr->factor[d] * at[d] + tr->shift[d];
+    index[i] = 0;
+    for (int d = 2; d >= 0; d--) index[i] = index[i] * tr->fine->n[d] + tr->factor[d] * at[d] + tr->shift[d];
   }
-  PetscCall(Difference(pc, coarse->npoints, x, place, kc->fmg.kept[0], most));
-  PetscCall(PetscFree(place));
+  PetscCall(Difference(pc, coarse->npoints, x, index, kc->fmg.kept[0], most));
+  PetscCall(PetscFree(index));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,7 +64,7 @@ static PetscErrorCode Judge(PC pc, PetscInt l, const PetscScalar *x)
 {
   PC_KCycle       *kc = KCycleOf(pc);
   PetscReal        algebraic, discretisation;
-  const KCycleBox *box = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box;
+  const KCycleBox *box = KCycleStencilOf(KCycleGridOf(kc, l)->A)->box;
 
   PetscFunctionBegin;
   if (!l && kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS); /* is shown there */
@@ -85,11 +84,11 @@ static PetscErrorCode Judge(PC pc, PetscInt l, const PetscScalar *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x of level l: when its cycle is done (stage 0), behind two more (2); then it gets back what it was (3) */
+/* x of level l: when its cycle is done (stage 0), after two more (2); then it gets back what it was (3) */
 PetscErrorCode PCKCycleFMGSee(PC pc, PetscInt l, int stage, PetscScalar *x)
 {
   PC_KCycle *kc = KCycleOf(pc);
-  PetscInt   n  = KCycleStencilOf(kc->structure[kc->nstructured - 1 - l].A)->box->npoints;
+  PetscInt   n  = KCycleStencilOf(KCycleGridOf(kc, l)->A)->box->npoints;
 
   PetscFunctionBegin;
   if (stage == 0) PetscCall(PetscArraycpy(kc->fmg.kept[1], x, n));
@@ -102,7 +101,7 @@ PetscErrorCode PCKCycleFMGSee(PC pc, PetscInt l, int stage, PetscScalar *x)
 }
 
 /*@
-  PCKCycleSetFMGMonitor - Sets whether full multigrid shows, for each level, the error of its solution beside that of
+  PCKCycleSetFMGMonitor - Sets whether full multigrid shows, for each level, the error of its solution and that of
   the discretisation.
 
   Logically Collective
@@ -129,17 +128,10 @@ PetscErrorCode PCKCycleFMGSee(PC pc, PetscInt l, int stage, PetscScalar *x)
 @*/
 PetscErrorCode PCKCycleSetFMGMonitor(PC pc, PetscBool monitor)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveBool(pc, monitor, 2);
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->fmg.monitor == monitor) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->fmg.monitor = monitor;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
+  KC_KCYCLE_CHANGE(pc, fmg.monitor, monitor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,12 +152,9 @@ PetscErrorCode PCKCycleSetFMGMonitor(PC pc, PetscBool monitor)
 @*/
 PetscErrorCode PCKCycleGetFMGMonitor(PC pc, PetscBool *monitor)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(monitor, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *monitor = kc->fmg.monitor;
+  KC_KCYCLE_GET(pc, fmg.monitor, monitor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

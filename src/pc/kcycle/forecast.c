@@ -19,11 +19,10 @@ static PetscReal PassWords(const KCycleLevelParts *parts, int which, PetscInt nu
 
 static const KCycleRate *RateOf(const PC_KCycle *kc, const KCycleRoofline *roofline, const KCycleSmoother *s)
 {
-  return KCycleRooflineRate(roofline, s->name, (PetscBool)!kc->engine->inplace, s->st->box->dim,
-                            s->st->shape.ncoeffs);
+  return KCycleRooflineRate(roofline, s->name, (PetscBool)!kc->engine->inplace, s->st->box->dim, s->st->shape.ncoeffs);
 }
 
-/* Of a visit of a level, which has so many points on a process, the next one so many */
+/* Of a visit of a level, with this number of points on a process, and of the next level */
 static PetscReal VisitSeconds(const PC_KCycle *kc, const KCycleRoofline *roofline, PetscInt number, const int nu[2],
                               PetscReal points, PetscReal coarse)
 {
@@ -55,24 +54,21 @@ static PetscReal PointsOf(const PC_KCycle *kc, PetscInt l)
   return (PetscReal)KCycleBoxGlobalRows(box) / (PetscReal)(box->nproc[0] * box->nproc[1] * box->nproc[2]);
 }
 
-/* Sweeps of level l with so many on the finest one */
+/* Sweeps of level l with nu on the finest one */
 static PetscInt SweepsOf(const PC_KCycle *kc, PetscInt l, int which, PetscInt nu)
 {
-  const PetscInt   now   = kc->parts[kc->nlevels - 1 - l].its[which];
-  const KCycleBox *box   = kc->parts[kc->nlevels - 1 - l].st->box;
-  KCycleSweepFacts facts = {box->dim,
-                            kc->parts[kc->nlevels - 1 - l].st->shape.ncoeffs,
-                            1,
-                            kc->revisits,
-                            PETSC_FALSE,
-                            PETSC_FALSE,
-                            kc->cutlines,
-                            nu};
+  const KCycleLevelParts *parts = &kc->parts[kc->nlevels - 1 - l];
+  const PetscBool         lines = (PetscBool)(kc->grids[l].lines[0] != 0);
+  const KCycleSweepFacts  facts = {parts->st->box->dim,
+                                   parts->st->shape.ncoeffs,
+                                   KCycleCoarseningRatio(kc, l),
+                                   kc->revisits,
+                                   lines,
+                                   PETSC_FALSE,
+                                   kc->cutlines,
+                                   nu};
 
-  for (PetscInt i = 0; i < l; i++)
-    facts.ratio *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
-  facts.lines = (PetscBool)(kc->structure[l].lines[0] != 0);
-  return nu ? KCyclePolicySweeps(&facts) : now;
+  return nu ? KCyclePolicySweeps(&facts) : parts->its[which];
 }
 
 static PetscReal CycleSeconds(const PC_KCycle *kc, const KCycleRoofline *roofline, PetscInt nu)
@@ -177,7 +173,7 @@ static int AnalysedSweeps(const PC_KCycle *kc, const KCycleFourier *f, int l, in
 
   for (int o = 0; o < 27; o++) facts.ncoeffs += f->level[l].a[o] != 0;
   for (int i = 0; i < l; i++) facts.ratio *= f->level[i].factor[0] * f->level[i].factor[1] * f->level[i].factor[2];
-  facts.lines = (PetscBool)(kc->structure[0].lines[0] && f->level[l].kind == KCYCLE_FOURIER_LINES);
+  facts.lines = (PetscBool)(kc->grids[0].lines[0] && f->level[l].kind == KCYCLE_FOURIER_LINES);
   return nu ? (int)KCyclePolicySweeps(&facts) : f->level[l].nu[which];
 }
 
@@ -217,15 +213,15 @@ static PetscBool GoesOn(PC_KCycle *kc)
   const PetscBool was     = predict->richardson;
   PetscBool       goes    = PETSC_FALSE;
 
-  for (int alone = 0; alone < 2; alone++) {
-    predict->richardson = alone ? PETSC_TRUE : PETSC_FALSE;
+  for (int richardson = 0; richardson < 2; richardson++) {
+    predict->richardson = richardson ? PETSC_TRUE : PETSC_FALSE;
     goes                = (PetscBool)(goes || PCKCycleForecastBest(kc) == predict->n - 1);
   }
   predict->richardson = was;
   return goes;
 }
 
-/* Of an iteration of KSPCG (0) or KSPKCG beside the preconditioner; where it is not known: of 16 words a point, or 8 */
+/* Of an iteration of KSPCG (0) or KSPKCG but for its preconditioner; if that is not known: of 16 words a point, or 8 */
 static PetscReal KrylovSeconds(const PC_KCycle *kc, const KCycleRoofline *roofline, int which)
 {
   const PetscReal points = PointsOf(kc, 0), bytes = (which ? 8 : 16) * points * (PetscReal)sizeof(PetscScalar);

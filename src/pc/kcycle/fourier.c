@@ -7,7 +7,7 @@
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/transferimpl.h>
 
-/* So many points at each end of a grid do not count */
+/* This number of points at each end of a grid does not count */
 #define MARGIN 2
 
 /* Coefficients that differ by this part of the diagonal are the same */
@@ -30,7 +30,7 @@ static void Coefficients(const KCycleShape *shape, const KCycleLine *l, PetscInt
 }
 
 /* Those in the middle of what the first process has that has any */
-static PetscErrorCode TakeMiddle(MPI_Comm comm, const KCycleStencil *st, PetscReal a[27], PetscBool *there)
+static PetscErrorCode TakeMiddle(MPI_Comm comm, const KCycleStencil *st, PetscReal a[27], PetscBool *found)
 {
   PetscInt    at[3];
   PetscMPIInt rank, size, mine, from;
@@ -48,8 +48,8 @@ static PetscErrorCode TakeMiddle(MPI_Comm comm, const KCycleStencil *st, PetscRe
     if (first >= end) mine = size;
   }
   PetscCallMPI(MPI_Allreduce(&mine, &from, 1, MPI_INT, MPI_MIN, comm));
-  *there = (PetscBool)(from < size);
-  if (!*there) PetscFunctionReturn(PETSC_SUCCESS);
+  *found = (PetscBool)(from < size);
+  if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
   if (rank == from) {
     KCycleLineCoefficients(st, at[1], at[2], &l);
     Coefficients(&st->shape, &l, at[0], a);
@@ -105,7 +105,7 @@ static PetscBool FindCoarse(const KCycleTransfer *tr, PetscInt at[], PetscInt fi
 }
 
 /* What a correction of 1 at one coarse point becomes */
-static PetscErrorCode TakeWeights(MPI_Comm comm, const KCycleTransfer *tr, PetscReal p[27], PetscBool *there)
+static PetscErrorCode TakeWeights(MPI_Comm comm, const KCycleTransfer *tr, PetscReal p[27], PetscBool *found)
 {
   const PetscInt *n = tr->fine->n;
   PetscInt        at[3], fine[3];
@@ -118,8 +118,8 @@ static PetscErrorCode TakeWeights(MPI_Comm comm, const KCycleTransfer *tr, Petsc
   PetscCallMPI(MPI_Comm_size(comm, &size));
   mine = has ? rank : size;
   PetscCallMPI(MPI_Allreduce(&mine, &from, 1, MPI_INT, MPI_MIN, comm));
-  *there = (PetscBool)(from < size);
-  if (!*there) PetscFunctionReturn(PETSC_SUCCESS);
+  *found = (PetscBool)(from < size);
+  if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc2(tr->coarse->npoints, &e, tr->fine->npoints, &x));
   if (rank == from) e[at[0] + tr->coarse->n[0] * (at[1] + tr->coarse->n[1] * at[2])] = 1;
   PetscCall(KCycleTransferInterpolate(tr, e, PETSC_FALSE, x));
@@ -189,21 +189,21 @@ static PetscErrorCode TakeLevel(PC pc, const PC_KCycle *kc, PetscInt l, PetscBoo
 {
   const KCycleLevelParts *parts = &kc->parts[kc->nlevels - 1 - l];
   const MPI_Comm          comm  = PetscObjectComm((PetscObject)pc);
-  PetscBool               there, constant;
+  PetscBool               found, constant;
 
   PetscFunctionBegin;
-  for (int d = 0; d < 3; d++) level->factor[d] = coarsest ? 1 : (int)kc->structure[l].factor[d];
-  PetscCall(TakeMiddle(comm, parts->st, level->a, &there));
-  if (there && !l) {
+  for (int d = 0; d < 3; d++) level->factor[d] = coarsest ? 1 : (int)kc->grids[l].factor[d];
+  PetscCall(TakeMiddle(comm, parts->st, level->a, &found));
+  if (found && !l) {
     PetscCall(IsConstant(comm, parts->st, level->a, &constant));
     if (!constant) PetscCall(PetscSNPrintf(why, len, "the coefficients vary"));
   }
-  if (!there)
+  if (!found)
     PetscCall(PetscSNPrintf(why, len, "the grid of level %" PetscInt_FMT " is too small", kc->nlevels - 1 - l));
   else if (!why[0] && level->a[13] == 0) PetscCall(PetscSNPrintf(why, len, "the diagonal is zero"));
   if (why[0] || coarsest) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TakeWeights(comm, parts->tr, level->p, &there));
-  if (!there)
+  PetscCall(TakeWeights(comm, parts->tr, level->p, &found));
+  if (!found)
     PetscCall(PetscSNPrintf(why, len, "the grid of level %" PetscInt_FMT " is too small", kc->nlevels - 1 - l));
   if (!why[0] && (!TakeSmoother(parts->smoother[0], level) || parts->smoother[0]->kind != parts->smoother[1]->kind))
     PetscCall(PetscSNPrintf(why, len, "there is no analysis of the smoother %s", parts->smoother[0]->name));
@@ -217,7 +217,7 @@ static PetscErrorCode TakeLevel(PC pc, const PC_KCycle *kc, PetscInt l, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Levels on fewer processes follow the last one here, which is the finest one there; the first process knows them */
+/* Levels on fewer processes follow the last one here, which is the finest one there; the first process has them */
 static PetscErrorCode TakeGathered(PC pc, const PC_KCycle *kc, PetscInt most, KCycleFourier *f)
 {
   KCycleFourier *rest;
@@ -248,7 +248,7 @@ PetscErrorCode PCKCycleFourierTake(PC pc, PetscInt most, KCycleFourier *f, size_
   else if (kc->nlevels < 2) PetscCall(PetscSNPrintf(why, len, "there is a single level on these processes"));
   else if (((PC_MG *)pc->data)->am != PC_MG_MULTIPLICATIVE)
     PetscCall(PetscSNPrintf(why, len, "the type of multigrid is not multiplicative"));
-  else if (kc->holes || kc->walls) PetscCall(PetscSNPrintf(why, len, "the coefficients vary"));
+  else if (kc->holes || kc->gaps) PetscCall(PetscSNPrintf(why, len, "the coefficients vary"));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   f->dim         = (int)kc->parts[kc->nlevels - 1].st->box->dim;
   f->nlevels     = (int)PetscMin(kc->nlevels, most);

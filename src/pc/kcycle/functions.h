@@ -3,10 +3,18 @@
 */
 #pragma once
 
+/* Makes the next level from one, if that is coarsened further, or renews its values; asked: coarse grids may be small.
+   Levels that exist keep their grids: changed is true, and nothing is done, where others would suit the values */
+typedef PetscErrorCode KCycleCoarsen(PC, KCycleGridLevel *, PetscBool asked, PetscBool exists, PetscBool *coarser,
+                                     PetscBool *changed);
+
 /* kcycle.c */
 PETSC_INTERN PC_KCycle     *KCycleOf(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGetContext(PC, PC_KCycle **);
 PETSC_INTERN PetscErrorCode KCycleCheckSettable(PC, PetscBool same, const char setter[]);
+PETSC_INTERN PetscErrorCode PCKCycleApplyChoice(PC);
+PETSC_INTERN PetscErrorCode KCycleObjectCompose(PetscObject, const char name[], void *data,
+                                                PetscErrorCode (*destroy)(KCycleCtxDestroyArg));
 PETSC_INTERN PetscErrorCode PCKCycleInstall(PC);
 PETSC_INTERN PetscErrorCode PCKCycleInherit(PC, PetscBool);
 
@@ -70,12 +78,15 @@ PETSC_INTERN PetscErrorCode PCKCycleGhostRowsRestoreVectors(const PC_KCycle *, V
 PETSC_INTERN PetscErrorCode PCKCycleGhostRowsGetOperator(PC, Mat *);
 
 /* operator.c */
+PETSC_INTERN PetscErrorCode PCKCycleGetNullSpace(PC, MatNullSpace *);
 PETSC_INTERN PetscErrorCode PCKCycleCheckOperator(PC);
 
 /* kernel.c */
+PETSC_INTERN PetscErrorCode KCycleVecOrthonormalize(PetscInt n, const Vec basis[], Vec);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseUseConstants(PC, Mat);
 PETSC_INTERN PetscErrorCode PCKCycleClosedFind(PC, KCycleClosed *);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseUseParts(PC, Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode PCKCycleCountKernel(PC, PetscInt *nullity);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseFindKernel(PC, PC, Mat);
 
 /* closed.c */
@@ -83,7 +94,7 @@ PETSC_INTERN PetscErrorCode KCycleClosedFind(Mat, PetscReal, KCycleClosed *);
 PETSC_INTERN PetscErrorCode KCycleClosedDestroy(KCycleClosed *);
 PETSC_INTERN PetscErrorCode KCycleClosedKernel(const KCycleClosed *, const PetscScalar[], MatNullSpace *);
 PETSC_INTERN PetscErrorCode PCKCyclePinEmptyRows(PC);
-PETSC_INTERN PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *, KCycleStructure *);
+PETSC_INTERN PetscErrorCode KCycleStructurePinClosed(const PC_KCycle *, KCycleGridLevel *);
 
 /* rightside.c */
 PETSC_INTERN PetscErrorCode PCKCycleFindClosed(PC);
@@ -97,20 +108,22 @@ PETSC_INTERN PetscErrorCode PCKCycleCheckRightSide(PC, KSP, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleExplainRightSide(PC, KSP);
 
 /* structured.c */
+PETSC_INTERN PetscErrorCode PCKCycleGridsReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleBuildLevels(PC, PetscInt most, KCycleCoarsen *);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCycleStructuredSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleStructuredReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleStructuredDrop(PC);
+PETSC_INTERN PetscErrorCode PCKCycleLevelsReset(PC_KCycle *);
+PETSC_INTERN PetscErrorCode PCKCycleLevelsDrop(PC);
 PETSC_INTERN PetscErrorCode PCKCycleMakeOperators(PC);
 
 /* coarsen.c */
-PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleStructure *, PetscBool, PetscBool, PetscBool *,
+PETSC_INTERN PetscErrorCode KCycleStructureCoarsen(PC, KCycleGridLevel *, PetscBool, PetscBool, PetscBool *,
                                                    PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleStructureCheckAssembled(PC, size_t, char[]);
 
 /* assemble.c */
-PETSC_INTERN PetscErrorCode KCycleAssembleOnDM(const KCycleStructure *);
-PETSC_INTERN PetscErrorCode KCycleAssemble(PC, KCycleStructure *);
+PETSC_INTERN PetscErrorCode KCycleAssembleOnDM(const KCycleGridLevel *);
+PETSC_INTERN PetscErrorCode KCycleAssemble(PC, KCycleGridLevel *);
 
 /* levelsmoothers.c */
 PETSC_INTERN PetscErrorCode PCKCycleNumberSolver(PC, KSP, PetscInt number, PetscBool theirs);
@@ -133,7 +146,6 @@ PETSC_INTERN PetscErrorCode PCKCycleGatheredIterate(PC, const KCycleStop *, Pets
 /* aijlevels.c */
 PETSC_INTERN PetscErrorCode PCKCycleGridsChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGridsSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleGridsReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleGridsView(PC, PetscViewer);
 
 /* unknowns.c */
@@ -143,7 +155,6 @@ PETSC_INTERN PetscErrorCode PCKCycleUnknownsRemove(PC, KSP);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsFollow(PC);
 PETSC_INTERN PetscErrorCode PCKCycleOperatorChanged(PC, PetscInt dof, Vec *image, PetscBool *);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsJudge(PC, PetscBool *);
-PETSC_INTERN PetscErrorCode PCKCycleUnknownsReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleUnknownsView(PC, PetscViewer);
 
 /* smoothers.c */
@@ -157,7 +168,6 @@ PETSC_INTERN PetscErrorCode KCycleKSPDelayWork(KSP);
 PETSC_INTERN void           PCKCycleChooseKappa(PC_KCycle *, const char planes[]);
 PETSC_INTERN PetscErrorCode PCKCycleFollowKappa(PC);
 PETSC_INTERN PetscReal      PCKCycleOvercorrectFactor(const PC_KCycle *, PetscInt);
-PETSC_INTERN PetscErrorCode PCKCycleOvercorrectView(const PC_KCycle *, PetscViewer);
 
 /* autokappa.c */
 PETSC_INTERN PetscErrorCode PCKCycleAutoReset(PC_KCycle *);
@@ -182,11 +192,8 @@ PETSC_INTERN PetscErrorCode PCApplyRichardson_KCycle(PC, Vec, Vec, Vec, PetscRea
 /* fmg.c */
 PETSC_INTERN PetscErrorCode PCKCycleFMGSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleFMGReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGCheck(PC, const KCycleVisit *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGStart(const PC_KCycle *, PetscInt, Vec coarse, Vec x);
-PETSC_INTERN PetscErrorCode PCKCycleFMGView(const PC_KCycle *, PetscViewer);
-PETSC_INTERN PetscErrorCode KCycleStructureBalanceRows(const KCycleStructure *);
-PETSC_INTERN PetscErrorCode PCKCycleFMGCopyRhs(const PC_KCycle *, PetscInt, Vec, PetscBool *);
+PETSC_INTERN PetscErrorCode KCycleStructureBalanceRows(const KCycleGridLevel *);
 PETSC_INTERN PetscErrorCode PCKCycleFMGUseRhs(PC_KCycle *, PetscBool);
 
 /* fmgmonitor.c */
@@ -207,7 +214,6 @@ PETSC_INTERN PetscErrorCode KCycleOperatorsAreSymmetric(PC_KCycle *, PetscBool *
 /* ghosts.c */
 PETSC_INTERN PetscErrorCode PCKCycleGhostsSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleGhostsReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleGhostsDescribe(const PC_KCycle *, PetscInt l, size_t, char[]);
 
 /* run.c */
 PETSC_INTERN PetscErrorCode PCKCycleSolveCoarsest(PC, const KCycleVisit *, const PetscScalar *, PetscScalar *);
@@ -220,7 +226,6 @@ PETSC_INTERN PetscErrorCode PCKCycleEngineIterate(PC, const KCycleStop *, PetscB
 PETSC_INTERN PetscErrorCode PCKCyclePlaceChoose(PC);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceFollow(PC);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceCreateLevels(PC, PetscReal scale);
-PETSC_INTERN PetscErrorCode PCKCyclePlaceReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceRun(PC_KCycle *, const KCycleRun *, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCyclePlaceView(PC, PetscViewer);
 
@@ -273,7 +278,6 @@ PETSC_INTERN PetscErrorCode KCycleKSPUseStencil(KSP, PC);
 
 /* answer.c */
 PETSC_INTERN PetscErrorCode PCKCycleCheckAnswer(PC, KSP, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCKCycleAnswerView(PC, PetscViewer);
 
 /* fallback.c */
 PETSC_INTERN PetscErrorCode PCKCycleFallbackReset(PC_KCycle *);
@@ -289,12 +293,11 @@ PETSC_INTERN PetscErrorCode KCycleFallbackExists(PC, PetscBool *);
 
 /* profile.c */
 PETSC_INTERN PetscErrorCode PCKCycleProfileReset(PC_KCycle *);
-PETSC_INTERN PetscErrorCode PCKCycleProfilePause(PC_KCycle *, PetscBool);
 PETSC_INTERN PetscErrorCode PCKCycleProfileFollow(PC_KCycle *);
 PETSC_INTERN void           PCKCycleProfileStart(PC_KCycle *);
 PETSC_INTERN void           PCKCycleProfileStop(PC_KCycle *, PetscInt);
 PETSC_INTERN PetscErrorCode PCKCycleProfileFinish(PC);
-PETSC_INTERN PetscErrorCode PCKCycleProfileShow(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCKCycleProfileShow(PC, PetscBool csv, PetscViewer);
 
 /* model.c */
 PETSC_INTERN PetscErrorCode PCKCycleModelReset(PC_KCycle *);

@@ -12,7 +12,7 @@ PetscErrorCode PCKCycleCoordinatesReset(PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* So many points of this process, all coordinates of a point together */
+/* Of n points of this process, all coordinates of a point together */
 PetscErrorCode PCSetCoordinates_KCycle(PC pc, PetscInt dim, PetscInt n, PetscReal coordinates[])
 {
   PC_KCycle *kc = KCycleOf(pc);
@@ -40,7 +40,6 @@ PetscErrorCode PCKCycleCoordinatesPass(PC pc)
 /* PCGAMG makes its coarsest solver itself: not of the one that the program has changed */
 PetscErrorCode PCKCycleCoarseBeforeGAMG(PC pc)
 {
-  PC_MG      *mg = (PC_MG *)pc->data;
   PC_KCycle  *kc = KCycleOf(pc);
   Mat         A, P;
   PetscBool   set;
@@ -48,7 +47,7 @@ PetscErrorCode PCKCycleCoarseBeforeGAMG(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleCoarseKeep(pc));
-  if (!kc->coarse || !mg->levels) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->coarse || !((PC_MG *)pc->data)->levels) PetscFunctionReturn(PETSC_SUCCESS);
   if (!kc->coarse_gamg) {
     PetscCall(KSPCreate(PetscObjectComm((PetscObject)kc->coarse), &kc->coarse_gamg));
     PetscCall(KSPGetOptionsPrefix(kc->coarse, &prefix));

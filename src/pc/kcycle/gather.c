@@ -1,17 +1,17 @@
 /*
   Agglomeration: levels with few points on each process are agglomerated, in the end on one.
 
-  The coarsest level of a PCKCYCLE is then gathered by PCTELESCOPE, which makes a communicator of those that go on and
-  gives them grid and operator, and an inner PCKCYCLE has the levels from that grid on. The cycle passes from one to the
-  other with its right side, its iterate and its kappa, so that it is the cycle of all levels together: the numbers are
-  those of one process. The inner one is told what was found on the finer levels, and follows their options.
+  The coarsest level of a PCKCYCLE is then gathered by PCTELESCOPE, which makes a communicator of some of the processes
+  and gives them grid and operator, and an inner PCKCYCLE has the levels from that grid on. The cycle passes from one to
+  the other with its right side, its iterate and its kappa, so that it is the cycle of all levels together: the numbers
+  are those of one process. The inner one is told what was found on the finer levels, and follows their options.
 */
 #include "kcycleimpl.h"
 #include <petsckcycle/private/stencilimpl.h>
 #include <petsckcycle/private/coarsenimpl.h>
 
-/* Names of what hangs on the PCTELESCOPE: of each process, right side and solution at the points that it goes on with,
-   none if it does not, and the scatter to them */
+/* Names of what is composed with the PCTELESCOPE: of each process, right side and solution at the points that it has of
+   agglomerated levels, if any, and the scatter to them */
 static const char *const Here[2]   = {"PCKCycleGatherRightSide", "PCKCycleGatherSolution"};
 static const char        Scatter[] = "PCKCycleGatherScatter";
 
@@ -21,13 +21,12 @@ static const char OwnOptions[] = "PCKCycleGatherOwnOptions_C";
 /* Has the program, or an option, chosen the solver of the coarsest level? */
 static PetscErrorCode CoarseIsChosen(PC pc, PetscBool *chosen)
 {
-  PC_MG     *mg = (PC_MG *)pc->data;
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscBool  preonly, standard;
-  PC         solver;
+  PC_MG    *mg = (PC_MG *)pc->data;
+  PetscBool preonly, standard;
+  PC        solver;
 
   PetscFunctionBegin;
-  *chosen = KCycleLevelIsTheirs(kc, 0);
+  *chosen = KCycleLevelIsTheirs(KCycleOf(pc), 0);
   if (*chosen || !mg->levels || mg->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetPC(mg->levels[0]->smoothd, &solver));
   PetscCall(PetscObjectTypeCompare((PetscObject)mg->levels[0]->smoothd, KSPPREONLY, &preonly));
@@ -71,12 +70,12 @@ PetscErrorCode PCKCycleMayGather(PC pc, PetscBool *may)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCall(CoarseIsChosen(pc, &chosen));
-  *may = (PetscBool)(size > 1 && !chosen && !kc->nlevels_fixed && KCycleStencilOf(kc->structure[0].A)->box->dim > 1);
+  *may = (PetscBool)(size > 1 && !chosen && !kc->nlevels_fixed && KCycleStencilOf(kc->grids[0].A)->box->dim > 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where processes are fewer already, one of them goes on if the factor is larger than their number, which PCTELESCOPE
-   takes for an error: options are those of the first move */
+/* Where levels are agglomerated already, the next ones are on one process if the factor is larger than the number of
+   processes, which PCTELESCOPE takes for an error: options are those of the first agglomeration */
 static PetscErrorCode PCSetFromOptions_Gathered(PC gather, KCycleOptionItems PetscOptionsObject)
 {
   const char  *prefix = ((PetscObject)gather)->prefix, *factor = "-pc_telescope_reduction_factor";
@@ -109,7 +108,7 @@ static PetscErrorCode PCSetFromOptions_Gathered(PC gather, KCycleOptionItems Pet
 /*
   Is the coarsest grid to be gathered? Where levels have stopped for it, and where it is too large for a direct solver
   on every process. The options of the PCTELESCOPE begin with mg_gather_; those of the coarsest solver are for the one
-  behind the last level
+  below the last level
 */
 PetscErrorCode PCKCycleGather(PC pc)
 {
@@ -120,7 +119,7 @@ PetscErrorCode PCKCycleGather(PC pc)
   PetscInt          rows, dim, factor;
   PetscMPIInt       size;
   PetscBool         given, standard;
-  KCycleStructure  *level = &kc->structure[kc->nstructured - 1];
+  KCycleGridLevel  *level = KCycleGridOf(kc, 0);
 
   PetscFunctionBegin;
   dim = KCycleStencilOf(level->A)->box->dim;
@@ -146,8 +145,8 @@ PetscErrorCode PCKCycleGather(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On processes that go on: a vector on their communicator that has the numbers of the one here */
-static PetscErrorCode CreateGatheredVector(KSP inner, Vec here, Vec *there)
+/* On processes of agglomerated levels: a vector on their communicator that has the numbers of the one here */
+static PetscErrorCode CreateGatheredVector(KSP inner, Vec here, Vec *moved)
 {
   Mat          A;
   PetscInt     m, M;
@@ -158,7 +157,7 @@ static PetscErrorCode CreateGatheredVector(KSP inner, Vec here, Vec *there)
   PetscCall(MatGetSize(A, &M, NULL));
   PetscCall(VecGetLocalSize(here, &m));
   PetscCall(VecGetArray(here, &a));
-  PetscCall(VecCreateMPIWithArray(PetscObjectComm((PetscObject)inner), 1, m, M, a, there));
+  PetscCall(VecCreateMPIWithArray(PetscObjectComm((PetscObject)inner), 1, m, M, a, moved));
   PetscCall(VecRestoreArray(here, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -186,11 +185,11 @@ static PetscErrorCode CreateVectors(PC_KCycle *kc, PC gather, KSP inner, IS rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The points that this process goes on with, in the order of its new part of the grid. Their rows follow from the box
-   alone: an AO would have those of all processes on each */
+/* The points that this process has of agglomerated levels, in the order of its new box of the grid. Their rows follow
+   from the box alone: an AO would have those of all processes on each */
 static PetscErrorCode PrepareScatter(PC_KCycle *kc, KSP inner, PC gather)
 {
-  const KCycleStructure *level = &kc->structure[kc->nstructured - 1];
+  const KCycleGridLevel *level = KCycleGridOf(kc, 0);
   const KCycleBox       *box   = KCycleStencilOf(level->A)->box;
   DM                     part;
   Vec                    all;
@@ -216,7 +215,7 @@ static PetscErrorCode PrepareScatter(PC_KCycle *kc, KSP inner, PC gather)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* To the processes that go on, or back from them */
+/* To the processes of agglomerated levels, or back from them */
 static PetscErrorCode Move(PC gather, int which, ScatterMode mode, Vec v)
 {
   VecScatter scatter;
@@ -236,23 +235,23 @@ static PetscErrorCode Move(PC gather, int which, ScatterMode mode, Vec v)
 static PetscErrorCode PCApplyTranspose_Gathered(PC gather, Vec x, Vec y)
 {
   KSP inner;
-  Vec here[2], there[2];
+  Vec here[2], moved[2];
 
   PetscFunctionBegin;
   for (int i = 0; i < 2; i++) PetscCall(PetscObjectQuery((PetscObject)gather, Here[i], (PetscObject *)&here[i]));
   PetscCall(PCTelescopeGetKSP(gather, &inner));
   PetscCall(Move(gather, 0, SCATTER_FORWARD, x));
   if (inner) {
-    for (int i = 0; i < 2; i++) PetscCall(CreateGatheredVector(inner, here[i], &there[i]));
-    PetscCall(KSPSolveTranspose(inner, there[0], there[1]));
-    PetscCall(KSPCheckSolve(inner, gather, there[1]));
-    for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&there[i]));
+    for (int i = 0; i < 2; i++) PetscCall(CreateGatheredVector(inner, here[i], &moved[i]));
+    PetscCall(KSPSolveTranspose(inner, moved[0], moved[1]));
+    PetscCall(KSPCheckSolve(inner, gather, moved[1]));
+    for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&moved[i]));
   }
   PetscCall(Move(gather, 1, SCATTER_REVERSE, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Goes on with a visit, on the vectors of the coarsest level here */
+/* Continues a visit, on the vectors of the coarsest level here */
 PetscErrorCode PCKCycleGatheredVisit(PC pc, const KCycleVisit *visit, Vec b, Vec x)
 {
   PC_KCycle     *kc = KCycleOf(pc);
@@ -302,43 +301,24 @@ PetscErrorCode PCKCycleGatheredIterate(PC pc, const KCycleStop *stop, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The number of vectors that span the operator's null space */
-static PetscErrorCode CountKernel(PC pc, PetscInt *nullity)
-{
-  PC_KCycle   *kc = KCycleOf(pc);
-  MatNullSpace nullspace;
-  PetscBool    constant;
-
-  PetscFunctionBegin;
-  *nullity = 1;
-  if (kc->finer.exists) *nullity = kc->finer.nullity;
-  if (kc->finer.exists) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
-  if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
-  if (!nullspace) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatNullSpaceGetVecs(nullspace, &constant, nullity, NULL));
-  *nullity += constant;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What was found on these levels, for those of the solver that goes on with their coarsest grid */
+/* What was found on these levels, for the agglomerated ones of the inner solver */
 static PetscErrorCode HandOn(PC pc, PC solver)
 {
   PC_KCycle             *kc = KCycleOf(pc), *inner = KCycleOf(solver);
   KCycleFiner           *finer;
   PetscInt               asked;
-  const KCycleStructure *level = &kc->structure[kc->nstructured - 1];
+  const KCycleGridLevel *level = KCycleGridOf(kc, 0);
 
   PetscFunctionBegin;
   finer = &inner->finer;
   PetscCall(PetscArraycpy(&finer->boundary[0][0], &level->boundary[0][0], 6));
   PetscCall(PCKCycleLevelsWanted(pc, &asked));
-  if (asked == (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure)) asked = 0;
+  if (asked == KCYCLE_MAX_LEVELS) asked = 0;
   finer->exists            = PETSC_TRUE;
-  finer->ratio             = KCycleCoarseningRatio(kc, kc->nstructured - 1);
-  finer->nlevels           = kc->nstructured - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
-  finer->wanted            = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->nstructured + 1, 0);
-  finer->walls             = kc->walls;
+  finer->ratio             = KCycleCoarseningRatio(kc, kc->ngrids - 1);
+  finer->nlevels           = kc->ngrids - 1 + (kc->finer.exists ? kc->finer.nlevels : 0);
+  finer->wanted            = level->gathers == KCYCLE_GATHERS_LARGE ? 1 : PetscMax(asked - kc->ngrids + 1, 0);
+  finer->gaps              = kc->gaps;
   finer->holes             = kc->holes;
   finer->convects          = kc->convects;
   finer->cutlines          = kc->cutlines;
@@ -353,7 +333,7 @@ static PetscErrorCode HandOn(PC pc, PC solver)
   inner->profiling.wanted  = kc->profiling.wanted;
   inner->fmg.interpolation = kc->fmg.interpolation;
   inner->fmg.monitor       = kc->fmg.monitor;
-  PetscCall(CountKernel(pc, &finer->nullity));
+  PetscCall(PCKCycleCountKernel(pc, &finer->nullity));
   PetscCall(PCKCycleSmoothersAreDistinct(pc, &finer->distinct));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -411,7 +391,7 @@ PetscErrorCode PCKCycleGatheredFollow(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How the processes that go on have set up their levels is known to all: whether these are levels of ours, and their
+/* How agglomerated levels have been set up is made known to all processes: whether these are levels of ours, and their
    number without the first */
 static PetscErrorCode Agree(PC pc)
 {
@@ -444,8 +424,7 @@ void PCKCycleGatheredForget(PC_KCycle *kc)
   kc->gathered.processes = 0;
 }
 
-/* The solver that goes on is set up with the level that it goes on from; PCTELESCOPE would leave that to the first
-   cycle */
+/* The inner solver is set up with the coarsest level here; PCTELESCOPE would leave that to the first cycle */
 PetscErrorCode PCKCycleGatheredSetUp(PC pc)
 {
   KSP        coarse = ((PC_MG *)pc->data)->levels[0]->smoothd, inner;

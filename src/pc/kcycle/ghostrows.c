@@ -1,6 +1,6 @@
 /*
   Where processes cut planes of a grid that was found in a matrix, the finest level has rows that another process has in
-  the solver's vectors. The work vectors of KSP get ghost rows, room for such rows before and behind those of the
+  the solver's vectors. The work vectors of KSP get ghost rows, room for such rows before and after those of the
   process. The finest level then works on the arrays of these vectors, and only what is in ghost rows is sent:
 
     memory of a vector      [ghost|=== rows of the process ====]
@@ -11,21 +11,21 @@
 #include "kcycleimpl.h"
 #include <petsckcycle/private/boximpl.h>
 
-static const char Container[] = "KCyclePads";
+static const char Container[] = "KCycleGhostRows";
 
 /* Of a vector with ghost rows */
 typedef struct {
   PetscObjectId exchange; /* that the ghost rows fit */
   PetscScalar  *memory;
-} Pads;
+} GhostRows;
 
 static PetscErrorCode GhostRowsDestroy(KCycleCtxDestroyArg arg)
 {
-  Pads *pads = (Pads *)KCycleCtxFromDestroyArg(arg);
+  GhostRows *rows = (GhostRows *)KCycleCtxFromDestroyArg(arg);
 
   PetscFunctionBegin;
-  PetscCall(PetscFree(pads->memory));
-  PetscCall(PetscFree(pads));
+  PetscCall(PetscFree(rows->memory));
+  PetscCall(PetscFree(rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -49,38 +49,33 @@ static PetscErrorCode MemoryOf(const KCycleFound *found, Vec v, PetscScalar **me
   PetscContainer     container;
   PetscObjectId      id;
   const PetscScalar *a;
-  Pads              *pads;
+  GhostRows         *rows;
 
   PetscFunctionBegin;
   *memory = NULL;
   if (!found->ghostrows) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectQuery((PetscObject)v, Container, (PetscObject *)&container));
   if (!container) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscContainerGetPointer(container, (void **)&pads));
+  PetscCall(PetscContainerGetPointer(container, (void **)&rows));
   PetscCall(PetscObjectGetId((PetscObject)found->ghostrows, &id));
   PetscCall(VecGetArrayRead(v, &a));
-  if (pads->exchange == id && a == pads->memory + found->below) *memory = pads->memory;
+  if (rows->exchange == id && a == rows->memory + found->below) *memory = rows->memory;
   PetscCall(VecRestoreArrayRead(v, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CreateVector(const KCycleFound *found, MPI_Comm comm, PetscInt bs, Vec *v)
 {
-  PetscContainer container;
-  PetscInt       n;
-  Pads          *pads;
+  PetscInt   n;
+  GhostRows *rows;
 
   PetscFunctionBegin;
   PetscCall(PetscSFGetGraph(found->ghostrows, &n, NULL, NULL, NULL));
-  PetscCall(PetscNew(&pads));
-  PetscCall(PetscMalloc1(found->below + n + found->above, &pads->memory));
-  PetscCall(PetscObjectGetId((PetscObject)found->ghostrows, &pads->exchange));
-  PetscCall(VecCreateMPIWithArray(comm, bs, n, PETSC_DECIDE, pads->memory + found->below, v));
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, pads));
-  PetscCall(KCycleContainerSetCtxDestroy(container, GhostRowsDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)*v, Container, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(PetscNew(&rows));
+  PetscCall(PetscMalloc1(found->below + n + found->above, &rows->memory));
+  PetscCall(PetscObjectGetId((PetscObject)found->ghostrows, &rows->exchange));
+  PetscCall(VecCreateMPIWithArray(comm, bs, n, PETSC_DECIDE, rows->memory + found->below, v));
+  PetscCall(KCycleObjectCompose((PetscObject)*v, Container, rows, GhostRowsDestroy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,7 +191,7 @@ static PetscErrorCode Multiply(Mat A, PetscErrorCode (*multiply)(Mat, Vec, Vec),
   PetscCall(MatShellGetContext(A, &pc));
   kc = KCycleOf(pc);
   PetscCall(PCKCycleGhostRowsGetVectors(kc, x, y, PETSC_TRUE, &padded));
-  ierr = (*multiply)(kc->plain ? kc->plain : kc->structure[0].A, kc->host[0], kc->host[1]);
+  ierr = (*multiply)(kc->plain ? kc->plain : kc->grids[0].A, kc->host[0], kc->host[1]);
   PetscCall(PCKCycleGhostRowsRestoreVectors(kc, padded, y));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);

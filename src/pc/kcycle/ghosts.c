@@ -4,8 +4,7 @@
 #include <petsckcycle/private/ghostsimpl.h>
 #include "kcycleimpl.h"
 
-/* So far a sweep reaches: what it leaves at a point depends on others so many points away. 0: it cannot do with ghost
-   points */
+/* The distance of the points that what a sweep leaves at a point depends on. 0: it cannot work with ghost points */
 static PetscInt ReachOf(const KCycleSmoother *s)
 {
   if (s->single || s->clusters || !s->ops.smoothrestrict) return 0;
@@ -15,7 +14,7 @@ static PetscInt ReachOf(const KCycleSmoother *s)
                                               : 0;
 }
 
-/* The most ghost points that a process has beside its own; owned: the points that it owns. Directions of the grid in
+/* The most ghost points that a process has; owned: the points that it owns. Directions of the grid in
    which there is a process with neighbours on both sides decide */
 static PetscReal GhostPoints(const KCycleBox *box, PetscInt depth, PetscReal *owned)
 {
@@ -27,13 +26,13 @@ static PetscReal GhostPoints(const KCycleBox *box, PetscInt depth, PetscReal *ow
 
     for (PetscInt p = 0; p < box->nproc[d]; p++) {
       const PetscInt low = box->range[d][p], high = box->range[d][p + 1], size = box->size[d];
-      const PetscInt pads = d >= box->dim      ? 0
-                            : box->periodic[d] ? 2 * depth
-                                               : PetscMin(depth, low) + PetscMin(depth, size - high);
+      const PetscInt ghosts = d >= box->dim      ? 0
+                              : box->periodic[d] ? 2 * depth
+                                                 : PetscMin(depth, low) + PetscMin(depth, size - high);
 
-      if (pads + high - low <= most) continue;
+      if (ghosts + high - low <= most) continue;
       n    = high - low;
-      most = pads + n;
+      most = ghosts + n;
     }
     *owned *= (PetscReal)n;
     all *= (PetscReal)most;
@@ -57,12 +56,12 @@ static PetscInt DepthOf(const PC_KCycle *kc, const KCycleLevelParts *parts)
     reach[i] *= parts->its[i] * (parts->order[i] == PC_RELAX_ORDER_SYMMETRIC ? 2 : 1);
   }
   most  = PetscMax(reach[0], reach[1]); /* the transposed cycle has the smoothers the other way round */
-  /* sweeps that are done once more going up, see Unwritten() in cycle.c, come before those behind coarser levels */
+  /* sweeps that are done once more going up, see KCycleSmootherUnwritten(), come before those after coarser levels */
   depth = KCycleGhostsDepth(most, parts->smoother[0]->ops.repeats ? reach[0] + reach[1] : most);
   return GhostPoints(box, depth, &owned) <= owned + kc->limits.ghost_points ? depth : 0;
 }
 
-/* Collective. When it is known which levels there are, and where they live */
+/* Collective. When it is known which levels there are, and where they are */
 PetscErrorCode PCKCycleGhostsSetUp(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);
@@ -74,8 +73,7 @@ PetscErrorCode PCKCycleGhostsSetUp(PC pc)
     const PetscInt    depth = DepthOf(kc, parts);
 
     if (!depth) continue;
-    PetscCall(KCycleGhostsCreate(kc->structure[kc->nstructured - 1 - l].A, kc->structure[kc->nstructured - 1 - l].P,
-                                 depth, &ghosts));
+    PetscCall(KCycleGhostsCreate(KCycleGridOf(kc, l)->A, KCycleGridOf(kc, l)->P, depth, &ghosts));
     parts->ghosts = ghosts;
     if (!ghosts) continue;
     for (int d = 0; d < 3; d++)
@@ -90,16 +88,5 @@ PetscErrorCode PCKCycleGhostsReset(PC_KCycle *kc)
   PetscFunctionBegin;
   for (PetscInt l = 1; kc->parts && l < kc->nlevels; l++)
     PetscCall(KCycleGhostsDestroy((KCycleGhosts **)&kc->parts[l].ghosts));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Of level l, or nothing */
-PetscErrorCode PCKCycleGhostsDescribe(const PC_KCycle *kc, PetscInt l, size_t len, char words[])
-{
-  const KCycleGhosts *ghosts = kc->parts && l ? kc->parts[l].ghosts : NULL;
-
-  PetscFunctionBegin;
-  words[0] = 0;
-  if (ghosts) PetscCall(PetscSNPrintf(words, len, " with ghost points, %" PetscInt_FMT " deep", ghosts->depth));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

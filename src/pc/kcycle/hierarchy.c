@@ -44,7 +44,7 @@ PetscErrorCode PCKCycleFindGrid(PC pc)
   else PetscCall(PCKCycleFoundGetDM(pc, &dm));
   if (dm == pc->dm) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->ready) { /* with levels of PCGAMG what was found goes, too */
-    PetscCall(PCKCycleStructuredDrop(pc));
+    PetscCall(PCKCycleLevelsDrop(pc));
     PetscCall(PCKCycleFindGrid(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -196,7 +196,7 @@ static PetscErrorCode ChooseOnDM(PC pc)
   if (isda && kc->structured == PC_KCYCLE_STRUCTURED_OFF && chosen > 1 && asked <= most)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleGridsChoose(pc));
-  if (kc->use_grids) kc->levels_from = kc->apart.use ? PC_KCYCLE_HIERARCHY_UNKNOWNS : PC_KCYCLE_HIERARCHY_GRID;
+  if (kc->use_grids) kc->levels_from = kc->unknowns.use ? PC_KCYCLE_HIERARCHY_UNKNOWNS : PC_KCYCLE_HIERARCHY_GRID;
   if (kc->use_grids || (asked != 1 && (chosen > 1 || (asked > 1 && asked <= most)))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleDMDescribe(pc->dm, sizeof(grid), grid));
   PetscCall(KCycleDMExplain(pc->dm, sizeof(explained), explained));
@@ -329,13 +329,13 @@ PetscErrorCode PCKCycleLevelsWanted(PC pc, PetscInt *wanted)
   PetscFunctionBegin;
   PetscCall(PCKCycleLevelsAsked(pc, wanted));
   if (!*wanted && KCycleLevelsAreTheirs(kc)) *wanted = ((PC_MG *)pc->data)->nlevels;
-  if (!*wanted) *wanted = kc->nlevels_asked ? kc->nlevels_asked : (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure);
+  if (!*wanted) *wanted = kc->nlevels_asked ? kc->nlevels_asked : KCYCLE_MAX_LEVELS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Set-up has found so many levels, where so many were wanted. Smoothers that the program has chosen would be lost with
-  another number: only there that is an error
+  Set-up has found nlevels levels where another number was wanted. Smoothers that the program has chosen would be lost
+  with another number: only there that is an error
 */
 PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
 {
@@ -343,7 +343,7 @@ PetscErrorCode PCKCycleUseLevels(PC pc, PetscInt nlevels, PetscInt wanted)
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  kc->nlevels_asked = wanted < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure) && wanted > nlevels ? wanted : 0;
+  kc->nlevels_asked = wanted < KCYCLE_MAX_LEVELS && wanted > nlevels ? wanted : 0;
   if (kc->nlevels_asked)
     PetscCall(PetscInfo(pc, "%" PetscInt_FMT " levels are wanted, the grid has %" PetscInt_FMT "\n", wanted, nlevels));
   if (nlevels == mg->nlevels) PetscFunctionReturn(PETSC_SUCCESS);

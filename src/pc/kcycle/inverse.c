@@ -4,7 +4,7 @@
 */
 #include "kcycleimpl.h"
 
-/* Has somebody set an option of the coarsest solver? */
+/* Was an option of the coarsest solver given? */
 static PetscErrorCode HasOptions(KSP coarse, PetscBool *has)
 {
   char *all, *found, name[256];
@@ -19,7 +19,7 @@ static PetscErrorCode HasOptions(KSP coarse, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is it the one that solves by default: factors, or a pseudo-inverse, that nobody watches? */
+/* Is it the one that solves by default: factors, or a pseudo-inverse, without a monitor? */
 static PetscErrorCode IsDefault(KSP coarse, PetscBool *is)
 {
   PetscBool preonly, direct, options = PETSC_FALSE;
@@ -34,7 +34,7 @@ static PetscErrorCode IsDefault(KSP coarse, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why the coarsest problem, of so many systems that know nothing of each other, is solved on the host; or nothing */
+/* Why the coarsest problem, of count independent systems, is solved on the host; or nothing */
 static PetscErrorCode FindObstacle(PC pc, PetscInt count, const char *why[])
 {
   PC_KCycle  *kc = KCycleOf(pc);
@@ -90,7 +90,7 @@ static PetscErrorCode Column(PC_MG_Levels *lv, PetscInt n, const KCycleInverse *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For levels on a device, whose coarsest problem has so many systems. why: nothing, or why they need the host for it. A
+/* For levels on a device, whose coarsest problem has count systems. why: nothing, or why they need the host for it. A
    solver that fails does so each time that it is called, as on the host */
 PetscErrorCode PCKCycleInverseCreate(PC pc, KCycleLevels *levels, PetscInt count, const char *why[])
 {

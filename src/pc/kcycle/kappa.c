@@ -9,12 +9,13 @@ static PetscBool RevisitsCoarser(const PC_KCycle *kc)
   return kc->finer.exists ? kc->finer.revisits : (PetscBool)(kc->kappa > 1 && !kc->automatic.wanted);
 }
 
-/* Kappa, where nobody has chosen it. What the finest level relaxes is known when it has its smoothers */
+/* Kappa, unless it was chosen by the program or an option. What the finest level relaxes is known when it has its
+   smoothers */
 void PCKCycleChooseKappa(PC_KCycle *kc, const char planes[])
 {
   if (!kc->kappa_set && kc->finer.exists) kc->kappa = kc->finer.kappa;
   else if (!kc->kappa_set)
-    kc->kappa = KCyclePolicyKappa(kc->convects, (PetscBool)(planes[0] != 0), kc->structure[0].factor);
+    kc->kappa = KCyclePolicyKappa(kc->convects, (PetscBool)(planes[0] != 0), kc->grids[0].factor);
   kc->revisits = RevisitsCoarser(kc);
 }
 
@@ -149,18 +150,12 @@ PetscReal PCKCycleOvercorrectFactor(const PC_KCycle *kc, PetscInt l)
 @*/
 PetscErrorCode PCKCycleSetOvercorrect(PC pc, PetscReal factor)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveReal(pc, factor, 2);
   PetscCheck(factor > 0 && factor < 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_kcycle_overcorrect is a number between 0 and 2, such as 1.06, not %g", (double)factor);
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
-  if (kc->overcorrect == factor) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->overcorrect = factor;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  KC_KCYCLE_CHANGE(pc, overcorrect, factor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,21 +176,9 @@ PetscErrorCode PCKCycleSetOvercorrect(PC pc, PetscReal factor)
 @*/
 PetscErrorCode PCKCycleGetOvercorrect(PC pc, PetscReal *factor)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(factor, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *factor = kc->overcorrect;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCKCycleOvercorrectView(const PC_KCycle *kc, PetscViewer viewer)
-{
-  PetscFunctionBegin;
-  if (kc->nlevels > 1 && PCKCycleOvercorrectFactor(kc, kc->nlevels - 1) != 1)
-    PetscCall(PetscViewerASCIIPrintf(
-        viewer, "  corrections from coarser levels to the finest one are multiplied by %g\n", (double)kc->overcorrect));
+  KC_KCYCLE_GET(pc, overcorrect, factor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

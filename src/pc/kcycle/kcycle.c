@@ -58,6 +58,32 @@ PetscErrorCode KCycleCheckSettable(PC pc, PetscBool same, const char setter[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A choice that takes effect at once, also on fewer processes */
+PetscErrorCode PCKCycleApplyChoice(PC pc)
+{
+  PC_KCycle *kc = KCycleOf(pc);
+
+  PetscFunctionBegin;
+  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
+  PetscCall(PCKCycleGatheredFollow(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Data under a name of an object, with which it is destroyed */
+PetscErrorCode KCycleObjectCompose(PetscObject object, const char name[], void *data,
+                                   PetscErrorCode (*destroy)(KCycleCtxDestroyArg))
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, data));
+  PetscCall(KCycleContainerSetCtxDestroy(container, destroy));
+  PetscCall(PetscObjectCompose(object, name, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
 {
   PC_KCycle *kc = (PC_KCycle *)KCycleCtxFromDestroyArg(arg);
@@ -73,7 +99,7 @@ static PetscErrorCode ContextDestroy(KCycleCtxDestroyArg arg)
   for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->fmg.rhs); l++) PetscCall(VecDestroy(&kc->fmg.rhs[l]));
   PetscCall(PetscFree(kc->predict.file));
   PetscCall(PetscFree(kc->predict.roofline));
-  PetscCall(PetscFree(kc->apart.shrinks));
+  PetscCall(PetscFree(kc->unknowns.shrinks));
   PetscCall(PetscFree(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,7 +119,7 @@ static PetscErrorCode PCReset_KCycle(PC pc)
   PetscCall(PCKCycleModelReset(kc));
   PetscCall(PCKCyclePredictReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
-  PetscCall(PCKCycleStructuredDrop(pc));
+  PetscCall(PCKCycleLevelsDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,12 +132,12 @@ static PetscErrorCode PCDestroy_KCycle(PC pc)
 
   PetscFunctionBegin;
   destroy = kc->base.destroy;
-  if (kc->grid_of_operator) PetscCall(DMDestroy(&pc->dm)); /* nobody gave it to this PC */
+  if (kc->grid_of_operator) PetscCall(DMDestroy(&pc->dm)); /* the program has not given it to this PC */
   PetscCall(VecDestroy(&kc->rhs));
   PetscCall(PCKCycleModelReset(kc));
   PetscCall(PCKCyclePredictReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
-  PetscCall(PCKCycleStructuredReset(kc));
+  PetscCall(PCKCycleLevelsReset(kc));
   PetscCall(PCKCycleFoundReset(kc));
   PetscCall(ComposeMethods(pc, PETSC_FALSE));
   PetscCall(PetscObjectCompose((PetscObject)pc, Container, NULL));
@@ -148,15 +174,6 @@ static PetscErrorCode PCPostSolve_KCycle(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(PCKCycleFallbackNote(pc, ksp));
   PetscCall(PCKCycleExplainRightSide(pc, ksp));
   PetscCall(PCKCycleCheckAnswer(pc, ksp, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were
-   repaired without KSPSetOperators() */
-static PetscErrorCode PCSetUpOnBlocks_KCycle(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(PCSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,7 +229,9 @@ PetscErrorCode PCKCycleInstall(PC pc)
   pc->ops->view           = PCView_KCycle;
   pc->ops->presolve       = PCPreSolve_KCycle;
   pc->ops->postsolve      = PCPostSolve_KCycle;
-  pc->ops->setuponblocks  = PCSetUpOnBlocks_KCycle;
+  /* KSP then asks for the reason of a failure, and would find that of an earlier solve if values were repaired without
+     KSPSetOperators() */
+  pc->ops->setuponblocks  = PCSetUp;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -323,13 +342,13 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_structured (auto|on|off)      - structured levels on a `DMDA`
 . -pc_kcycle_precision (auto|double|single) - precision of structured levels (default auto), where auto is single where
       the problem and the Krylov method allow it
-. -pc_kcycle_place (auto|host|device)      - where structured levels live
+. -pc_kcycle_place (auto|host|device)      - where structured levels are
 . -pc_kcycle_host_below (<0>|auto)         - levels with fewer unknowns are on the host
 . -pc_kcycle_block_below <5000>            - levels on a device with fewer unknowns share one kernel
 . -pc_kcycle_matrix_below <1100>           - what they do with fewer unknowns is a product with a matrix
 . -pc_kcycle_graph <true>                  - cycles on a device are recorded as CUDA graphs
-. -pc_kcycle_overlap_above <250000>        - halos of a device are sent while a process computes so many points
-. -pc_kcycle_tile_above (<unknowns>|never) - sweeps on a device are fused in tiles from so many unknowns on (default
+. -pc_kcycle_overlap_above <250000>        - halos of a device are sent while a process computes this many points
+. -pc_kcycle_tile_above (<unknowns>|never) - sweeps on a device are fused in tiles from this many unknowns on (default
       never)
 . -pc_kcycle_grid (auto|vertex|interior|cell) - where the points of the grid lie (default auto), where auto looks at
       the rows of the operator at its boundaries
@@ -340,20 +359,20 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
 . -pc_kcycle_count_bytes                   - `-ksp_view` shows what each structured level moves between memory and
       processor at least: the calls of its kernels, and their bytes; and rounds of messages between processes
 . -pc_kcycle_ghost_points <5000>           - levels of several processes are swept in fused passes with the points of
-      others around those of a process, where these are at most as many as its own and so many more; -1: never
+      others around those of a process, where these exceed its own by at most this number; -1: never
 . -pc_kcycle_fallback (auto|off)           - BoomerAMG takes the place of cycles that converge too slowly (default
       auto), where auto measures some where coefficients jump
 . -pc_kcycle_overcorrect <1>               - factor of the correction from the coarser levels to the finest one
 . -pc_kcycle_fmg_interpolation (linear|cubic) - how full multigrid takes a solution to the next finer level (default
       linear)
-. -pc_kcycle_fmg_monitor <false>           - full multigrid shows the algebraic error of each level beside that of the
+. -pc_kcycle_fmg_monitor <false>           - full multigrid shows the algebraic error of each level and that of the
       discretisation
 . -pc_kcycle_profile [[ascii]:file.csv[:ascii_csv][:append]] - the time of each component on each level, shown when
       the preconditioner is reset or destroyed (default none)
 . -pc_kcycle_process_eq_limit <1000>       - points a process, below which levels are agglomerated
 . -pc_kcycle_check <false>                 - a solve that has converged by its norm, but not by its residual, is an
       error, not a warning
-. -pc_kcycle_sweeps (1|2|3|...|auto)       - sweeps on the finest structured level before and behind the coarser ones
+. -pc_kcycle_sweeps (1|2|3|...|auto)       - sweeps on the finest structured level before and after the coarser ones
       (default usual), where auto takes those with which a solve takes the least time by a model
 . -pc_kcycle_roofline <file>               - file with the roofs of the machine (default none): `-ksp_view` shows
       predicted times of solves
@@ -378,7 +397,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   The grid is taken from `KSPSetDM()`, else from the operator (`DMCreateMatrix()`), else it is found in the entries of
   an operator of type `MATAIJ`, whose rows are numbered line by line, or as a `DMDA` numbers them
   (`PCKCycleSetGridSizes()`). The number of levels is chosen unless given: as many as the grid allows, down to a
-  coarsest grid of a few points. Where nobody provides coarse operators they are Galerkin products.
+  coarsest grid of a few points. Coarse operators that the program does not provide are Galerkin products.
 
   Levels are the first that fit of: interpolations that were given; structured levels; coarser grids of a `DMDA` with
   ordinary matrices, or, where a trial shows that these do not suit all of several unknowns at a point, a level for all
@@ -393,7 +412,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   ordinary matrix have coarser grids.
 
   A singular operator is recognised by an attached null space (`MatSetNullSpace()`) or by zero row sums, on structured
-  levels also those of some connected parts of the grid beside others, and the coarsest problem is then solved by a
+  levels also those of some connected parts of the grid, and the coarsest problem is then solved by a
   pseudo-inverse. Attach the null space all the same: only then `KSP` makes an inconsistent right side consistent, if
   the matrix is known to be symmetric (`MatSetOption()` with `MAT_SYMMETRIC`) or has a null space of its transpose
   (`MatSetTransposeNullSpace()`), too. Where it does not, structured levels of a symmetric operator solve for the part
@@ -405,7 +424,7 @@ static PetscErrorCode ComposeMethods(PC pc, PetscBool present)
   those of the operator itself.
 
   As a preconditioner of `KSPCG` any kappa works in practice, although only V- and W-cycles with symmetric smoothing are
-  symmetric; `KSPFCG` is the safe choice for others. Under `KSPRICHARDSON` it is a solver of its own.
+  symmetric; `KSPFCG` is the safe choice for others. Under `KSPRICHARDSON` it is a solver itself.
 
   NaN, Inf and zero diagonal entries of the operator end the solve with `KSP_DIVERGED_PC_FAILED`;
   `-ksp_error_if_not_converged` makes them errors, `-ksp_view` names the reason.

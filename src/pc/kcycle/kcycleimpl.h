@@ -41,13 +41,19 @@ typedef enum {
   KCYCLE_GATHERS_LARGE  /* no more levels are wanted, and it is too large for a direct solver on each */
 } KCycleAgglomerates;
 
-/* One structured level; the finest comes first */
+/* Levels, at most */
+#define KCYCLE_MAX_LEVELS 64
+
+/* One level on a grid; the finest comes first */
 typedef struct {
-  DM             dm;
-  Mat            A;         /* operator */
+  Mat            A;         /* operator: a stencil, or of a type that has products with P */
   Mat            P;         /* interpolation from the next level; NULL on the coarsest */
   PetscInt       factor[3]; /* coarsening of each direction */
-  PetscInt       sweeps[2]; /* that were chosen for its smoothers */
+  /* of ordinary matrices */
+  KCycleMesh     mesh;
+  PetscBool     *single; /* isolated unknowns of this process */
+  /* of stencils */
+  DM             dm;
   /* directions of the lines that these relax, and across which they relax planes, where their type was chosen here */
   char           lines[4], planes[4];
   PetscBool      tried;          /* whether lines do */
@@ -57,27 +63,18 @@ typedef struct {
   PetscBool      star;           /* the next level's operator is collapsed to a star */
   PetscBool      blocked; /* a direction would be coarsened further if processes did not have to keep a point each */
   KCycleAgglomerates gathers;
-} KCycleStructure;
-
-/* One level of ordinary matrices on a grid; the finest comes first */
-typedef struct {
-  KCycleMesh mesh;
-  Mat        A;            /* operator, of a type that has products with P */
-  Mat        P;            /* interpolation from the next level; NULL on the coarsest */
-  PetscBool  coarsened[3]; /* directions */
-  PetscBool *single;       /* isolated unknowns of this process */
 } KCycleGridLevel;
 
 /* What the levels of another solver found, whose coarsest problem this one was given after it had been gathered: its
-   levels go on where those end */
+   levels continue those */
 typedef struct {
   PetscBool      exists;
   KCycleBoundary boundary[3][2]; /* of the grid */
   PetscInt       ratio;          /* of the points of that one over those of this one */
   PetscInt       nlevels;        /* finer than the gathered one */
   PetscInt       wanted;         /* levels from the gathered one on; 0: as many as there are */
-  PetscBool      distinct;       /* smoothers before and behind the coarser levels are distinct solvers (up_) */
-  PetscBool      walls;          /* parts of the grid may be closed */
+  PetscBool      distinct;       /* smoothers before and after the coarser levels are distinct solvers (up_) */
+  PetscBool      gaps;           /* parts of the grid may be closed */
   PetscBool      holes;          /* or there are isolated points */
   PetscBool      convects;       /* the finest operator has convection */
   PetscBool      cutlines;       /* lines of the finest grid are cut by inactive points */
@@ -93,9 +90,9 @@ typedef struct {
 /* The levels from the coarsest one here on, on fewer processes; see gather.c */
 typedef struct {
   PetscBool ours;      /* they are those of a PCKCYCLE, */
-  PC        pc;        /* which is this one, on processes that go on; else NULL */
+  PC        pc;        /* which is this one, on processes that have points of them; else NULL */
   PetscInt  below;     /* their number, without the first one */
-  PetscInt  processes; /* that go on */
+  PetscInt  processes; /* that have points of them */
   Vec       vec[2];    /* right side and solution on their communicator */
 } KCycleGathered;
 
@@ -141,7 +138,7 @@ typedef struct {
   PetscInt         cycles;
 } KCycleStamp;
 
-/* Parts of a solver that somebody may choose without the others */
+/* Aspects of a solver that a program may choose without the others */
 typedef enum {
   KCYCLE_ASPECT_KSP,    /* type and parameters of the Krylov method, */
   KCYCLE_ASPECT_PC,     /* of the preconditioner */
@@ -155,7 +152,7 @@ typedef unsigned long long KCycleDigest;
 /* What a factorization was told here: what counts as a zero pivot, and takes its place */
 typedef struct {
   PetscObjectId pc; /* 0: none was */
-  PetscReal     zero, place;
+  PetscReal     zero, amount;
 } KCyclePivot;
 
 /* Whose choice a solver of a level is; see userchoices.c */
@@ -175,10 +172,10 @@ typedef struct {
   PetscBool     fused;
   KCycleTraffic traffic; /* since set-up, where that is counted */
   KCycleTimer   timer;
-  KCycleProfile profile;    /* since set-up */
   PetscInt64    calls_kept; /* while cycles run that do not count */
   KCycleTraffic traffic_kept;
   KCycleStamp   stamp;
+  KCycleProfile profile; /* since it was asked for, on levels of this number; last, see FinishCycle() */
 } KCycleLevel;
 
 /* The matrices that the program gave, while the set-up works on a copy */
@@ -208,12 +205,13 @@ typedef struct {
   PetscLogEvent     event[KCYCLE_NUM_PHASES];
 } KCycleSplit;
 
-/* Levels on a device beside those on the host, for who has arrays there: smoothers of planes; see devicecopy.c */
+/* Levels on a device in addition to those on the host, for smoothers of planes, which have arrays there; see
+   devicecopy.c */
 typedef struct {
   PetscBool         tried;
   const char       *why; /* there are none */
   KCycleLevels     *levels;
-  KCycleLevelParts *parts;  /* nobody logs or times what they do */
+  KCycleLevelParts *parts;  /* what they do is neither logged nor timed */
   Vec               vec[2]; /* right side and solution for the coarsest solver, where the only level has none */
   PetscInt64        calls;
   KCycleTimer       timer;
@@ -227,7 +225,7 @@ typedef struct {
   PetscReal *shrinks;    /* what is left of errors of each unknown, then that of the other way */
   PetscReal  slowest[2]; /* the most of these; 0: not tried, as the operator is symmetric */
   Vec        image;      /* what the operator made of a fixed vector then */
-} KCycleApart;
+} KCycleUnknowns;
 
 /* What takes the place of cycles that converge too slowly; see fallback.c */
 typedef struct {
@@ -237,7 +235,7 @@ typedef struct {
   PetscInt             cycles; /* that were measured; 0: none */
   PetscReal            left;   /* of noise, by all of these, */
   PetscReal            last;   /* of what was left before it, by the last one, */
-  PetscReal            ahead;  /* and of noise, by so many as decide */
+  PetscReal            ahead;  /* and of noise, by the number of cycles that decides */
   PetscInt             its;    /* of the first solve since then; 0: there was none */
   PetscBool            grown;  /* a later one has taken more by half */
   const char          *why;    /* nothing was measured where facts asked for it; or NULL */
@@ -254,24 +252,24 @@ typedef struct {
 /* Full multigrid; see fmg.c */
 typedef struct {
   PCKCycleFMGInterpolationType interpolation; /* of solutions */
-  KCycleStarter *starter[64]; /* of each level, coarsest first; or NULL: as corrections are interpolated */
-  PetscBool      monitor;     /* errors of levels are shown */
-  Vec            rhs[64];     /* right sides that were given, coarsest first; or NULL: restricted */
-  PetscScalar   *watched;     /* room for x of any level, while it is watched */
-  PetscScalar   *kept[2];     /* x of the level before, and of this one */
+  /* of each level, coarsest first; or NULL: as corrections are interpolated */
+  KCycleStarter               *starter[KCYCLE_MAX_LEVELS];
+  PetscBool                    monitor; /* errors of levels are shown */
+  Vec          rhs[KCYCLE_MAX_LEVELS];  /* right sides that were given, coarsest first; or NULL: restricted */
+  PetscScalar *watched;                 /* room for x of any level, while it is watched */
+  PetscScalar *kept[2];                 /* x of the level before, and of this one */
 } KCycleFMG;
 
 /* Time of each component on each level; see profile.c */
 typedef struct {
-  PetscBool     wanted;
-  PetscBool     shown;       /* when the PC is reset or destroyed, */
-  char         *file;        /* in this file, or NULL: on the screen; */
-  PetscBool     csv, append; /* as numbers between commas, behind what the file has */
-  PetscReal     seconds;     /* of all cycles, */
-  PetscInt64    cycles;      /* and their number */
-  PetscBool     on;          /* cycles that run count */
-  double        since;
-  KCycleProfile kept[64]; /* of the levels, while others run */
+  PetscBool  wanted;
+  PetscBool  shown;       /* when the PC is reset or destroyed, */
+  char      *file;        /* in this file, or NULL: on the screen; */
+  PetscBool  csv, append; /* as numbers between commas, after what the file has */
+  PetscReal  seconds;     /* of all cycles, */
+  PetscInt64 cycles;      /* and their number */
+  PetscBool  on;          /* cycles that run count */
+  double     since;
 } KCycleProfiling;
 
 /* The split between device and host with which cycles are fastest */
@@ -281,12 +279,13 @@ typedef struct {
 
 /* Sizes of levels from which, or to which, something is done. All numbers: they are compared as memory */
 typedef struct {
-  PetscInt host_below;    /* levels with fewer unknowns are on the host */
-  PetscInt block_below;   /* levels on a device with fewer unknowns are in one kernel, */
-  PetscInt matrix_below;  /* and what they do is a product with a matrix */
-  PetscInt tile_above;    /* sweeps on a device are fused from so many unknowns on */
-  PetscInt overlap_above; /* halos of the device travel behind inner points from so many of a process on */
-  PetscInt ghost_points;  /* of a process, at most so many more than it has of its own; -1: none */
+  PetscInt host_below;   /* levels with fewer unknowns are on the host */
+  PetscInt block_below;  /* levels on a device with fewer unknowns are in one kernel, */
+  PetscInt matrix_below; /* and what they do is a product with a matrix */
+  PetscInt tile_above;   /* sweeps on a device are fused from this number of unknowns on */
+  PetscInt
+      overlap_above; /* halos are sent while inner points are computed, from this number of points of a process on */
+  PetscInt ghost_points; /* of a process, by which they may exceed its own points; -1: none */
 } KCycleLimits;
 
 /* Parts of a grid that nothing flows out of; see closed.c */
@@ -304,7 +303,7 @@ typedef struct {
 typedef struct {
   /* parameters */
   PetscInt                  kappa;          /* cycle counter of the finest level */
-  PetscBool                 kappa_set;      /* somebody chose it */
+  PetscBool                 kappa_set;      /* by the program or an option */
   PetscBool                 kappa_of_cycle; /* as the type of PCMG's cycle, v or w */
   PCKCycleHierarchyType     hierarchy;      /* where levels are to come from */
   PCKCycleStructuredType    structured;     /* are structured levels wanted? */
@@ -312,7 +311,7 @@ typedef struct {
   PCKCycleInterpolationType interpolation;
   PCKCycleAnisotropyType    anisotropy;
   PCKCyclePrecisionType     precision; /* of levels, as asked for */
-  PCKCyclePlaceType         place;     /* where structured levels are to live */
+  PCKCyclePlaceType         place;     /* where structured levels are to be */
   KCycleLimits              limits;
   PetscBool                 graph;          /* cycles on a device are recorded */
   PetscBool                 count;          /* the bytes that their kernels move */
@@ -332,7 +331,7 @@ typedef struct {
   /* and its PCSetCoordinates(), if it has one */
   PetscErrorCode (*set_coordinates)(PC, PetscInt, PetscInt, PetscReal *);
   PCKCycleHierarchyType levels_from; /* where levels came from */
-  /* number of levels that this type chose; 0 if somebody else did */
+  /* number of levels that this type chose; 0 if the program or an option did */
   PetscInt              nlevels_chosen;
   /* more levels than there are were asked for; else 0 */
   PetscInt              nlevels_asked;
@@ -352,7 +351,7 @@ typedef struct {
   PC                    svd;             /* PCSVD in the place of the coarsest solver's preconditioner, */
   PC                    svd_before;      /* which was this */
   PetscReal             scale;           /* largest diagonal entry of the operator, a yardstick for pivots */
-  PetscBool             walls;           /* parts of the grid may be closed */
+  PetscBool             gaps;            /* parts of the grid may be closed */
   PetscBool             holes;           /* or there are isolated points */
   PetscInt              nclosed;         /* closed parts of the coarsest grid, where holes are */
   PetscBool             convects;        /* the finest operator has convection */
@@ -363,13 +362,11 @@ typedef struct {
   PetscBool             use_grids;       /* levels are ordinary matrices on coarser grids of a DMDA */
   char                  nogrids[256];    /* why they are not, where that was asked */
   char                  instead[512];    /* why levels are not those that were asked for, or that a grid would have */
-  PetscInt              ngrids;
-  KCycleGridLevel      *grids;
-  char                  type[64];  /* of the operators of levels that are not structured, at the last set-up */
-  PetscBool             gamg;      /* the type inherits from PCGAMG */
-  PetscBool             assembled; /* the program assembles the coarse operators of structured levels */
-  PetscInt              nchoices;  /* length of choice */
-  KCycleChoice (*choice)[2];       /* of the solvers of levels, down and up, coarsest first */
+  char                  type[64];        /* of the operators of levels that are not structured, at the last set-up */
+  PetscBool             gamg;            /* the type inherits from PCGAMG */
+  PetscBool             assembled;       /* the program assembles the coarse operators of structured levels */
+  PetscInt              nchoices;        /* length of choice */
+  KCycleChoice (*choice)[2];             /* of the solvers of levels, down and up, coarsest first */
   /* the program's coarsest solver, while levels are made anew and with those of PCGAMG, which has had another one */
   KSP                 coarse, coarse_gamg;
   KCycleChoice        coarse_choice;
@@ -377,8 +374,8 @@ typedef struct {
   PetscInt            nlevels_before;  /* and the number of levels that was asked for; 0: none */
   PetscBool           choosing;        /* PCMGSetLevels() is called by this type */
   PCMGGalerkinType    galerkin_before; /* what PCMG was to do for coarse operators before they were given to it */
-  PetscInt            nstructured;
-  KCycleStructure     structure[64]; /* finest first */
+  PetscInt            ngrids;          /* levels that are made here: structured ones, or ordinary matrices on grids */
+  KCycleGridLevel     grids[KCYCLE_MAX_LEVELS]; /* finest first */
   /* see rightside.c; D on the points of this process, where levels are those of D A, or NULL */
   PetscScalar        *d;
   Mat                 plain; /* and A as a stencil */
@@ -407,8 +404,8 @@ typedef struct {
   KCycleLevel        *level;            /* coarsest first */
   const KCycleEngine *engine;           /* that runs the cycle where all levels are ours; or NULL, */
   char                handed[512];      /* and why the levels are handed to PCMG */
-  PetscBool           tolerant;         /* the Krylov method stands rounding of corrections; not before a solve */
-  PetscBool           followed;         /* that is known, or nobody will say it */
+  PetscBool           tolerant;         /* the Krylov method tolerates rounding of corrections; not before a solve */
+  PetscBool           followed;         /* that is known, or will not be told */
   PetscBool           waits;            /* levels may be in single precision then: they have no ghost points yet */
   char                precise[128];     /* why levels are not in single precision, if that was to be found out */
   KCycleMemorySpace   at;               /* where the engine has its levels, */
@@ -419,18 +416,17 @@ typedef struct {
   KCycleSplit         split;       /* of levels on a device and on the host */
   KCycleDeviceCopy    devicecopy;
   KCycleLevelParts   *parts;                      /* coarsest first */
-  Vec                 correction;                 /* of KSPRICHARDSON, where levels have numbers of their own */
+  Vec                 correction;                 /* of KSPRICHARDSON, where levels have their own numbers */
   Vec                 residual;                   /* of the finest of levels on a device */
   Vec                 staged[2];                  /* right side and solution of these for vectors of the host */
   PetscObjectState    attached;                   /* of the finest operator, when its copy there was made */
   PetscBool           symmetric, symmetric_known; /* the operators of all levels */
   PetscInt64         *calls;                      /* what PCKCycleGetLevelCalls() hands out, finest first */
-  PetscInt64          cycles;                     /* calls of the cycle on the finest level since set-up */
   Vec                 rhs; /* copy of the right side, for smoothers that change theirs in presolve */
-  /* of structured levels: right side and solution of the finest one, without arrays of their own */
+  /* of structured levels: right side and solution of the finest one, on arrays of other vectors */
   Vec                 host[2];
   PetscBool           device;    /* the solver's vectors are on a device */
-  PetscInt            dimension; /* 0: nobody has called PCSetCoordinates() */
+  PetscInt            dimension; /* 0: PCSetCoordinates() has not been called */
   PetscInt            ncoordinates;
   PetscReal          *coordinates;
   Mat                 copy;        /* the operator in MATAIJ, where its own type does not have its entries in rows, */
@@ -440,7 +436,7 @@ typedef struct {
   KCycleTiming        timing;
   KCycleAuto          automatic; /* choice of kappa */
   KCyclePredict       predict;   /* and of sweeps */
-  KCycleApart         apart;     /* unknowns */
+  KCycleUnknowns      unknowns;  /* of a point */
   KCycleAnswer        answer;    /* of solves */
   KCycleFallbackState fallback;
   KCycleFMG           fmg;
@@ -452,4 +448,35 @@ static inline PetscBool PCKCycleCounts(const PC_KCycle *kc)
   return (PetscBool)(kc->count || kc->profiling.wanted);
 }
 
+/* The grid of level l */
+#define KCycleGridOf(kc, l) (&(kc)->grids[(kc)->ngrids - 1 - (l)])
+
 #include "functions.h"
+
+/* Set functions ignore a preconditioner of another type; before set-up */
+#define KC_KCYCLE_SET(pc, member, value)                                                                   \
+  do {                                                                                                     \
+    PC_KCycle *kc_ = KCycleOf(pc);                                                                         \
+                                                                                                           \
+    if (kc_) PetscCall(KCycleCheckSettable(pc, (PetscBool)(kc_->member == (value)), PETSC_FUNCTION_NAME)); \
+    if (kc_) kc_->member = (value);                                                                        \
+  } while (0)
+
+/* and at any time */
+#define KC_KCYCLE_CHANGE(pc, member, value) \
+  do {                                      \
+    PC_KCycle *kc_ = KCycleOf(pc);          \
+                                            \
+    if (kc_ && kc_->member != (value)) {    \
+      kc_->member = (value);                \
+      PetscCall(PCKCycleApplyChoice(pc));   \
+    }                                       \
+  } while (0)
+
+#define KC_KCYCLE_GET(pc, member, value)     \
+  do {                                       \
+    PC_KCycle *kc_;                          \
+                                             \
+    PetscCall(PCKCycleGetContext(pc, &kc_)); \
+    *(value) = kc_->member;                  \
+  } while (0)

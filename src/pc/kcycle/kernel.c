@@ -24,8 +24,8 @@ static PetscErrorCode FillWithoutPattern(Vec v, PetscInt which)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Twice is enough */
-static PetscErrorCode Orthonormalize(PetscInt n, const Vec basis[], Vec v)
+/* A vector of length 1, orthogonal to others of length 1. Twice is enough */
+PetscErrorCode KCycleVecOrthonormalize(PetscInt n, const Vec basis[], Vec v)
 {
   PetscScalar dot;
 
@@ -52,7 +52,7 @@ static PetscErrorCode Iterate(PC factors, PetscBool transposed, PetscInt n, Vec 
       PetscCall(VecCopy(v[i], work));
       if (transposed) PetscCall(PCApplyTranspose(factors, work, v[i]));
       else PetscCall(PCApply(factors, work, v[i]));
-      PetscCall(Orthonormalize(i, v, v[i]));
+      PetscCall(KCycleVecOrthonormalize(i, v, v[i]));
     }
   }
   PetscCall(VecDestroy(&work));
@@ -118,11 +118,11 @@ static PetscErrorCode Attach(PC_KCycle *kc, Mat A, MatNullSpace right, MatNullSp
 }
 
 /*
-  Row sums of the finest grid, relative to the diagonal, that are zero: where nobody says that the operator is
-  singular only the rounding of a sum, as a small reaction holds a part. On coarser grids that has grown with the
-  squares of cells
+  Row sums of the finest grid, relative to the diagonal, that are zero: where the operator is not known to be singular
+  only the rounding of a sum, as a small reaction makes a part regular. On coarser grids that has grown with the squares
+  of cells
 */
-static PetscReal Rounding(const PC_KCycle *kc, const KCycleStructure *level)
+static PetscReal Rounding(const PC_KCycle *kc, const KCycleGridLevel *level)
 {
   const PetscReal sum = 2 * KCycleStencilOf(level->A)->shape.ncoeffs * PETSC_MACHINE_EPSILON;
 
@@ -135,7 +135,7 @@ PetscErrorCode PCKCycleClosedFind(PC pc, KCycleClosed *closed)
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(KCycleClosedFind(kc->structure[0].A, Rounding(kc, &kc->structure[0]), closed));
+  PetscCall(KCycleClosedFind(kc->grids[0].A, Rounding(kc, &kc->grids[0]), closed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,7 +143,7 @@ PetscErrorCode PCKCycleClosedFind(PC pc, KCycleClosed *closed)
 PetscErrorCode PCKCycleCoarseUseParts(PC pc, Mat A, PetscBool *used)
 {
   PC_KCycle       *kc = KCycleOf(pc);
-  KCycleStructure *level;
+  KCycleGridLevel *level;
   MatNullSpace     kernel;
   PetscReal        rounding;
   KCycleClosed     closed;
@@ -151,9 +151,8 @@ PetscErrorCode PCKCycleCoarseUseParts(PC pc, Mat A, PetscBool *used)
   PetscFunctionBegin;
   *used = PETSC_FALSE;
   if (!kc->use_structure || !kc->holes || kc->gathered.ours) PetscFunctionReturn(PETSC_SUCCESS);
-  level = &kc->structure[kc->nstructured - 1];
-  rounding =
-      Rounding(kc, level) * PetscPowReal((PetscReal)KCycleCoarseningRatio(kc, kc->nstructured - 1), 2 / (PetscReal)3);
+  level    = KCycleGridOf(kc, 0);
+  rounding = Rounding(kc, level) * PetscPowReal((PetscReal)KCycleCoarseningRatio(kc, kc->ngrids - 1), 2 / (PetscReal)3);
   PetscCall(KCycleClosedFind(level->A, PetscMin(rounding, 1e-9), &closed));
   kc->nclosed = closed.n;
   *used       = (PetscBool)(closed.n > 0);
@@ -169,13 +168,28 @@ PetscErrorCode PCKCycleCoarseUseParts(PC pc, Mat A, PetscBool *used)
 /* KSP projects constants out of right sides and solutions of the coarsest problem */
 PetscErrorCode PCKCycleCoarseUseConstants(PC pc, Mat A)
 {
-  PC_KCycle   *kc = KCycleOf(pc);
   MatNullSpace constants;
 
   PetscFunctionBegin;
   PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
-  PetscCall(Attach(kc, A, constants, constants));
+  PetscCall(Attach(KCycleOf(pc), A, constants, constants));
   PetscCall(MatNullSpaceDestroy(&constants));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The number of vectors that span the null space that is attached to the finest operator of all; 1: none is */
+PetscErrorCode PCKCycleCountKernel(PC pc, PetscInt *nullity)
+{
+  PC_KCycle   *kc = KCycleOf(pc);
+  MatNullSpace nullspace;
+  PetscBool    constant;
+
+  PetscFunctionBegin;
+  PetscCall(PCKCycleGetNullSpace(pc, &nullspace));
+  *nullity = kc->finer.exists ? kc->finer.nullity : 1;
+  if (kc->finer.exists || !nullspace) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatNullSpaceGetVecs(nullspace, &constant, nullity, NULL));
+  *nullity += constant;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,17 +198,12 @@ PetscErrorCode PCKCycleCoarseUseConstants(PC pc, Mat A)
 PetscErrorCode PCKCycleCoarseFindKernel(PC pc, PC factors, Mat A)
 {
   PC_KCycle   *kc = KCycleOf(pc);
-  MatNullSpace nullspace, right, left;
-  PetscBool    constant = PETSC_TRUE;
-  PetscInt     n        = 0, M;
+  MatNullSpace right, left;
+  PetscInt     n, M;
   PetscReal    scale;
 
   PetscFunctionBegin;
-  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
-  if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
-  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, &n, NULL));
-  n += constant ? 1 : 0;
-  if (kc->finer.exists) n = kc->finer.nullity;
+  PetscCall(PCKCycleCountKernel(pc, &n));
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetSize(pc->pmat, &M, NULL));
   scale = kc->scale * PetscSqrtReal((PetscReal)M); /* a coarse row sums up those of many points, and their rounding */

@@ -3,7 +3,7 @@
 */
 #include "kcycleimpl.h"
 
-/* false: there is no such smoother, or not in so many dimensions */
+/* false: there is no such smoother, or not in this dimension */
 static PetscBool TakeType(const char type[], PetscReal omega, int dim, KCycleFourierLevel *level)
 {
   const char *const lines[] = {PC_RELAX_ZEBRA_X, PC_RELAX_ZEBRA_Y, PC_RELAX_ZEBRA_Z};
@@ -35,7 +35,7 @@ static PetscBool TakeType(const char type[], PetscReal omega, int dim, KCycleFou
 . omega - its damping; 0: that which `PCRELAX` takes
 . dim   - 1, 2 or 3
 . n     - intervals in each direction: frequencies are k pi / n
-- nu    - sweeps before the coarse grid, and behind it in the reverse order
+- nu    - sweeps before the coarse grid, and after it in the reverse order
 
   Output Parameters:
 + factor    - the largest spectral radius of the cycle; or NULL

@@ -22,15 +22,13 @@ static PetscErrorCode FindStepsObstacle(PC pc, const char *why[])
 /* Why cycles are launched kernel by kernel, or nothing. For each run */
 PetscErrorCode PCKCycleGraphObstacle(PC pc, const char *why[])
 {
-  PC_KCycle *kc = KCycleOf(pc);
-
   PetscFunctionBegin;
   PetscCall(FindStepsObstacle(pc, why));
-  if (!kc->graph) *why = "-pc_kcycle_graph is off";
+  if (!KCycleOf(pc)->graph) *why = "-pc_kcycle_graph is off";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Why each level has kernels of its own, or nothing */
+/* Why each level has its own kernels, or nothing */
 static PetscErrorCode FindBlockObstacle(PC pc, const char *why[])
 {
   PC_KCycle *kc = KCycleOf(pc);
@@ -91,11 +89,11 @@ static PetscErrorCode ViewBlock(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(FindBlockObstacle(pc, &why));
   (*kc->engine->sharing)(kc->levels, &sharing);
-  if (why) PetscCall(PetscViewerASCIIPrintf(viewer, "    each level has kernels of its own: %s\n", why));
+  if (why) PetscCall(PetscViewerASCIIPrintf(viewer, "    each level has its own kernels: %s\n", why));
   else if (!sharing.level)
     PetscCall(PetscViewerASCIIPrintf(
         viewer,
-        "    each level has kernels of its own: level 1 does not relax points, is tiled, or has not "
+        "    each level has its own kernels: level 1 does not relax points, is tiled, or has not "
         "fewer than %" PetscInt_FMT " unknowns\n",
         kc->limits.block_below));
   else

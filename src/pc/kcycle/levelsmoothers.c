@@ -1,11 +1,11 @@
 /*
-  Smoothers of structured levels, where nobody has chosen others: points, lines or planes, and how many sweeps.
+  Smoothers of structured levels, unless others were chosen: points, lines or planes, and how many sweeps.
 */
 #include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 
 /* Lines; planes are tried when a smoother asks for them */
-static PetscErrorCode ChooseLines(const PC_KCycle *kc, KCycleStructure *level)
+static PetscErrorCode ChooseLines(const PC_KCycle *kc, KCycleGridLevel *level)
 {
   const KCycleScan *facts;
 
@@ -21,8 +21,8 @@ static PetscErrorCode ChooseLines(const PC_KCycle *kc, KCycleStructure *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where directions are weak beside both others, lines may leave errors that oscillate along them */
-static PetscErrorCode TryLines(KCycleStructure *level)
+/* Where a direction is weaker than both others, lines may leave errors that oscillate along it */
+static PetscErrorCode TryLines(KCycleGridLevel *level)
 {
   const KCycleStencil *st      = KCycleStencilOf(level->A);
   PetscReal            left[3] = {0, 0, 0};
@@ -46,9 +46,9 @@ static PetscErrorCode TryLines(KCycleStructure *level)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lines and planes of a level for its smoother, unless somebody has chosen the type of that. Where lines are broken
+/* Lines and planes of a level for its smoother, unless the type of that was chosen. Where lines are cut
    planes are not worth their time */
-static PetscErrorCode SetLines(const PC_KCycle *kc, KCycleStructure *level, PC pc, PetscBool *given)
+static PetscErrorCode SetLines(const PC_KCycle *kc, KCycleGridLevel *level, PC pc, PetscBool *given)
 {
   PetscFunctionBegin;
   PetscCall(PCRelaxIsAuto(pc, given));
@@ -67,7 +67,6 @@ PetscErrorCode PCKCycleNumberSolver(PC pc, KSP solver, PetscInt number, PetscBoo
   char       prefix[256];
   size_t     len;
   PetscBool  begins = PETSC_FALSE, same;
-  PC_KCycle *kc     = KCycleOf(pc);
 
   PetscFunctionBegin;
   PetscCall(KSPGetOptionsPrefix(solver, &own));
@@ -79,25 +78,24 @@ PetscErrorCode PCKCycleNumberSolver(PC pc, KSP solver, PetscInt number, PetscBoo
   PetscCall(PetscStrcmp(own, prefix, &same));
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetOptionsPrefix(solver, prefix));
-  if (kc->ready && !theirs) PetscCall(KSPSetFromOptions(solver));
+  if (KCycleOf(pc)->ready && !theirs) PetscCall(KSPSetFromOptions(solver));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The number of points of the finest grid over that of a level */
 PetscInt KCycleCoarseningRatio(const PC_KCycle *kc, PetscInt l)
 {
-  PetscInt fewer = kc->finer.exists ? kc->finer.ratio : 1;
+  PetscInt ratio = kc->finer.exists ? kc->finer.ratio : 1;
 
-  for (PetscInt i = 0; i < l; i++)
-    fewer *= kc->structure[i].factor[0] * kc->structure[i].factor[1] * kc->structure[i].factor[2];
-  return fewer;
+  for (PetscInt i = 0; i < l; i++) ratio *= kc->grids[i].factor[0] * kc->grids[i].factor[1] * kc->grids[i].factor[2];
+  return ratio;
 }
 
-/* Sweeps of a smoother of level l, 0 being the finest. Where nobody has chosen what it relaxes, it gets to know the
+/* Sweeps of a smoother of level l, 0 being the finest. Unless what it relaxes was chosen, it is given the
    lines and planes */
 static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, PetscInt *sweeps)
 {
-  KCycleStructure     *level = &kc->structure[l];
+  KCycleGridLevel     *level = &kc->grids[l];
   const KCycleStencil *st    = KCycleStencilOf(level->A);
   KCycleSweepFacts facts = {st->box->dim, st->shape.ncoeffs, KCycleCoarseningRatio(kc, l), kc->revisits, PETSC_FALSE,
                             PETSC_FALSE,  kc->cutlines,      PCKCycleSweepsAsked(kc)};
@@ -114,14 +112,14 @@ static PetscErrorCode ChooseSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, Pets
 }
 
 /*
-  PCMG's smoother is two iterations of Chebyshev with SOR; where nobody chose another it becomes sweeps of PCRELAX, or
+  PCMG's smoother is two iterations of Chebyshev with SOR; unless another was chosen it becomes sweeps of PCRELAX, or
   Chebyshev with Jacobi where Chebyshev was asked for. Another KSP or number of iterations was chosen by the program
 */
-static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, KCycleChoice *choice, PetscInt *sweeps)
+static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, KCycleChoice *choice)
 {
   PC        relax;
   PetscBool untouched, chebyshev, given, counted, ours = PETSC_TRUE, richardson;
-  PetscInt  its;
+  PetscInt  its, sweeps;
   char      type[64];
 
   PetscFunctionBegin;
@@ -137,7 +135,7 @@ static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, KC
   PetscCall(
       PetscOptionsHasName(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_max_it", &counted));
   PetscCall(PCSetType(relax, PCRELAX));
-  PetscCall(ChooseSweeps(kc, l, smoother, sweeps));
+  PetscCall(ChooseSweeps(kc, l, smoother, &sweeps));
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &its));
   richardson = chebyshev;
   PetscCall(PetscOptionsGetString(((PetscObject)smoother)->options, ((PetscObject)smoother)->prefix, "-ksp_type", type,
@@ -149,7 +147,7 @@ static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, KC
     PetscCall(PCRelaxSetOmega(relax, 1));
   }
   choice->sweeps = (PetscBool)(!given && !counted && richardson && its == KCYCLE_PCMG_ITS);
-  if (choice->sweeps) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, *sweeps));
+  if (choice->sweeps) PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, sweeps));
   if (!richardson) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPSetType(smoother, KSPRICHARDSON));
   PetscCall(KCycleKSPDelayWork(smoother));
@@ -157,22 +155,24 @@ static PetscErrorCode ChooseSmoother(PC_KCycle *kc, PetscInt l, KSP smoother, KC
 }
 
 /* The number of sweeps that was chosen for other values of the operator becomes the one that suits them now */
-static PetscErrorCode RenewSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, const KCycleChoice *choice, PetscInt *sweeps)
+static PetscErrorCode RenewSweeps(PC_KCycle *kc, PetscInt l, KSP smoother, const KCycleChoice *choice)
 {
+  PetscInt sweeps;
+
   PetscFunctionBegin;
-  PetscCall(ChooseSweeps(kc, l, smoother, sweeps));
+  PetscCall(ChooseSweeps(kc, l, smoother, &sweeps));
   if (choice->sweeps && !choice->theirs[KCYCLE_ASPECT_SWEEPS])
-    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, *sweeps));
+    PetscCall(KSPSetTolerances(smoother, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, sweeps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Smoothers of PCRELAX get to know how the level is coarsened, for the clusters that they leave to the coarser grid.
+/* Smoothers of PCRELAX are told how the level is coarsened, for the clusters that they leave to the coarser grid.
    Not where points that were isolated have tiny couplings there, the only ones of many a cluster */
 static PetscErrorCode SetCoarsening(const PC_KCycle *kc, PetscInt l, KSP smoother)
 {
-  const KCycleStructure *level   = &kc->structure[l];
+  const KCycleGridLevel *level   = &kc->grids[l];
   const PetscInt         none[3] = {0, 0, 0};
-  const PetscBool        filled  = MatStencilTransferFilled(kc->structure[0].P);
+  const PetscBool        filled  = MatStencilTransferFilled(kc->grids[0].P);
   PC                     pc;
 
   PetscFunctionBegin;
@@ -181,7 +181,7 @@ static PetscErrorCode SetCoarsening(const PC_KCycle *kc, PetscInt l, KSP smoothe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has the program, or an option, made smoothers before and behind the coarser levels distinct? */
+/* Has the program, or an option, made smoothers before and after the coarser levels distinct? */
 PetscErrorCode PCKCycleSmoothersAreDistinct(PC pc, PetscBool *distinct)
 {
   PC_MG      *mg = (PC_MG *)pc->data;
@@ -202,8 +202,8 @@ PetscErrorCode PCKCycleSmoothersAreDistinct(PC pc, PetscBool *distinct)
 PetscErrorCode PCKCycleSetSmoothers(PC pc, PetscInt l)
 {
   PC_KCycle       *kc        = KCycleOf(pc);
-  KCycleStructure *level     = &kc->structure[l];
-  const PetscInt   number    = kc->nstructured - 1 - l;
+  KCycleGridLevel *level     = &kc->grids[l];
+  const PetscInt   number    = kc->ngrids - 1 - l;
   PC_MG_Levels    *lv        = ((PC_MG *)pc->data)->levels[number];
   const KSP        solver[2] = {lv->smoothd, lv->smoothu};
   KCycleChoice    *choice    = kc->choice[number];
@@ -212,8 +212,8 @@ PetscErrorCode PCKCycleSetSmoothers(PC pc, PetscInt l)
   PetscCall(ChooseLines(kc, level));
   for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
     PetscCall(PCKCycleNumberSolver(pc, solver[i], number + kc->gathered.below, KCycleLevelIsTheirs(kc, number)));
-    if (!kc->ready) PetscCall(ChooseSmoother(kc, l, solver[i], &choice[i], &level->sweeps[i]));
-    else if (choice[i].chose) PetscCall(RenewSweeps(kc, l, solver[i], &choice[i], &level->sweeps[i]));
+    if (!kc->ready) PetscCall(ChooseSmoother(kc, l, solver[i], &choice[i]));
+    else if (choice[i].chose) PetscCall(RenewSweeps(kc, l, solver[i], &choice[i]));
     PetscCall(SetCoarsening(kc, l, solver[i]));
     PetscCall(KSPSetOperators(solver[i], level->A, level->A));
   }
@@ -228,13 +228,13 @@ PetscErrorCode PCKCycleRenewSweeps(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCKCycleSolversNotice(pc));
-  for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
-    const PetscInt number    = kc->nstructured - 1 - l;
+  for (PetscInt l = 0; l < kc->ngrids - 1; l++) {
+    const PetscInt number    = kc->ngrids - 1 - l;
     const KSP      solver[2] = {mg->levels[number]->smoothd, mg->levels[number]->smoothu};
     KCycleChoice  *choice    = kc->choice[number];
 
     for (int i = 0; i < (solver[0] == solver[1] ? 1 : 2); i++) {
-      if (choice[i].chose) PetscCall(RenewSweeps(kc, l, solver[i], &choice[i], &kc->structure[l].sweeps[i]));
+      if (choice[i].chose) PetscCall(RenewSweeps(kc, l, solver[i], &choice[i]));
     }
   }
   PetscCall(PCKCycleSolversKeep(pc));

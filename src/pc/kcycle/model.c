@@ -88,7 +88,7 @@ static PetscErrorCode DescribeSolvers(PC_MG_Levels *lv, PetscMPIInt size, KCycle
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The levels of this PC, and those on fewer processes behind them, which the first process always has */
+/* The levels of this PC, and the agglomerated ones below them, which the first process always has */
 static PetscErrorCode Describe(PC pc, KCycleModel *model)
 {
   PC_MG       *mg = (PC_MG *)pc->data;
@@ -140,7 +140,7 @@ PetscErrorCode PCKCycleModelPause(PC pc, PetscBool rest)
     if (rest) level->traffic_kept = level->traffic;
     else level->traffic = level->traffic_kept;
   }
-  PetscCall(PCKCycleProfilePause(kc, rest));
+  PetscCall(PCKCycleProfileFollow(kc));
   if (kc->gathered.pc) PetscCall(PCKCycleModelPause(kc->gathered.pc, rest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -165,7 +165,8 @@ static PetscErrorCode SetClocks(PC pc, PetscBool on)
 
 /*
   Medians of the visits, and of these the mean over the processes, which wait for each other. On the level that is
-  agglomerated that is the time of the copies, which the processes that go on know; seconds: finest level first
+  agglomerated that is the time of the copies, which the processes of agglomerated levels have timed; seconds: finest
+  level first
 */
 static PetscErrorCode ReadClocks(PC pc, PetscReal seconds[])
 {
@@ -293,10 +294,9 @@ void PCKCycleModelCompare(PC_KCycle *kc, const KCycleVisit *visit, PetscReal sec
 static PetscErrorCode CheckType(PC pc)
 {
   const PCMGType type = ((PC_MG *)pc->data)->am;
-  PC_KCycle     *kc   = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL || !kc->timing.calibrate,
+  PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL || !KCycleOf(pc)->timing.calibrate,
              PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
              "-pc_mg_type %s has no kappa-cycle whose time could be predicted: leave out -pc_kcycle_calibrate "
              "(PCKCycleSetCalibrate()), or use -pc_mg_type multiplicative or full",
@@ -307,8 +307,7 @@ static PetscErrorCode CheckType(PC pc)
 /* Times are known afterwards, if they were not, unless the clock could not tell them */
 PetscErrorCode PCKCycleModelCalibrate(PC pc)
 {
-  PC_KCycle    *kc     = KCycleOf(pc);
-  KCycleTiming *timing = &kc->timing;
+  KCycleTiming *timing = &KCycleOf(pc)->timing;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleEngineSettle(pc));

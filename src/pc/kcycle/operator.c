@@ -28,19 +28,9 @@ static PetscErrorCode KCycleFail(PC pc, const char format[], PetscInt row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool EntryIsNotFinite(PetscScalar value)
-{
-  return PetscIsInfOrNanScalar(value) ? PETSC_TRUE : PETSC_FALSE;
-}
-
-static PetscBool EntryIsZero(PetscScalar value)
-{
-  return value == (PetscScalar)0 ? PETSC_TRUE : PETSC_FALSE;
-}
-
-/* Global number of the first entry that is faulty, -1 if none is. On the host: only called when a reduction has
-   found that there is one */
-static PetscErrorCode FindEntry(Vec v, PetscBool (*faulty)(PetscScalar), PetscInt *row)
+/* Global number of the first entry that is zero, or not finite; -1 if none is. On the host: only called when a
+   reduction has found that there is one */
+static PetscErrorCode FindEntry(Vec v, PetscBool zero, PetscInt *row)
 {
   const PetscScalar *a;
   PetscInt           n, start, local = PETSC_INT_MAX, first;
@@ -50,7 +40,7 @@ static PetscErrorCode FindEntry(Vec v, PetscBool (*faulty)(PetscScalar), PetscIn
   PetscCall(VecGetOwnershipRange(v, &start, NULL));
   PetscCall(VecGetArrayRead(v, &a));
   for (PetscInt i = 0; i < n && local == PETSC_INT_MAX; i++) {
-    if ((*faulty)(a[i])) local = start + i;
+    if (zero ? a[i] == (PetscScalar)0 : PetscIsInfOrNanScalar(a[i])) local = start + i;
   }
   PetscCall(VecRestoreArrayRead(v, &a));
   PetscCallMPI(MPI_Allreduce(&local, &first, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)v)));
@@ -84,7 +74,7 @@ static PetscErrorCode SmootherDivides(PC pc, PetscBool *divides)
 }
 
 /*
-  Several unknowns at a point may have zeros on the diagonal by right: where nobody chose smoothers, there are some that
+  Several unknowns at a point may have zeros on the diagonal by right: unless smoothers were chosen, there are some that
   do without it. Levels on coarser grids get them when they are made
 */
 static PetscErrorCode ChooseFactors(PC pc, PetscBool *done)
@@ -120,10 +110,9 @@ static PetscErrorCode FailUnlessSmoothersStand(PC pc, PetscInt row)
 
 static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal, Vec work)
 {
-  PC_KCycle *kc = KCycleOf(pc);
-  PetscReal  smallest, norm = 1;
-  PetscInt   row = -1;
-  PetscBool  has;
+  PetscReal smallest, norm = 1;
+  PetscInt  row = -1;
+  PetscBool has;
 
   PetscFunctionBegin;
   PetscCall(VecCopy(diagonal, work));
@@ -131,12 +120,12 @@ static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal, Vec work)
   PetscCall(VecMin(work, NULL, &smallest));
   if (smallest > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatHasOperation(pc->pmat, MATOP_NORM, &has));
-  if (has && kc->scale == 0) PetscCall(MatNorm(pc->pmat, NORM_FROBENIUS, &norm));
+  if (has && KCycleOf(pc)->scale == 0) PetscCall(MatNorm(pc->pmat, NORM_FROBENIUS, &norm));
   if (norm == 0) {
     PetscCall(KCycleFail(pc, AllZero, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(FindEntry(diagonal, EntryIsZero, &row));
+  PetscCall(FindEntry(diagonal, PETSC_TRUE, &row));
   PetscCall(FailUnlessSmoothersStand(pc, row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -184,37 +173,43 @@ static PetscErrorCode KernelIsConstant(Mat A, MatNullSpace nullspace, Vec ones, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* rows: the largest row sum relative to the diagonal */
-static PetscErrorCode ChooseKernel(PC pc, PetscReal rows, MatNullSpace *nullspace_)
+/* The null space that is attached to the operator, or NULL */
+PetscErrorCode PCKCycleGetNullSpace(PC pc, MatNullSpace *nullspace)
 {
-  PC_KCycle   *kc        = KCycleOf(pc);
-  MatNullSpace nullspace = NULL;
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(pc->pmat, nullspace));
+  if (!*nullspace) PetscCall(MatGetNullSpace(pc->mat, nullspace));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* rows: the largest row sum relative to the diagonal */
+static PetscErrorCode ChooseKernel(PC pc, PetscReal rows, MatNullSpace *nullspace)
+{
+  PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
-  if (!nullspace) PetscCall(MatGetNullSpace(pc->mat, &nullspace));
+  PetscCall(PCKCycleGetNullSpace(pc, nullspace));
   kc->kernel_constant = PETSC_FALSE;
-  if (nullspace) kc->kernel = KCYCLE_NULLSPACE;
+  if (*nullspace) kc->kernel = KCYCLE_NULLSPACE;
   else if (rows < KCYCLE_ROUNDING) {
     kc->kernel = KCYCLE_ZERO_ROW_SUMS;
     PetscCall(PetscInfo(pc, "All row sums of the operator are zero and no null space is attached: taken as singular "
                             "with constants in its kernel. Attach it with "
                             "MatSetNullSpace(), so that KSP makes right sides consistent\n"));
   } else kc->kernel = KCYCLE_REGULAR;
-  *nullspace_ = nullspace;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CheckKernel(PC pc, Vec ones, Vec sums, Vec diagonal, Vec work)
 {
-  PC_KCycle   *kc = KCycleOf(pc);
   MatNullSpace nullspace;
   PetscReal    rows;
 
   PetscFunctionBegin;
   PetscCall(RelativeSums(sums, diagonal, work, &rows));
   PetscCall(ChooseKernel(pc, rows, &nullspace));
-  if (rows < KCYCLE_ROUNDING) PetscCall(KernelIsConstant(pc->pmat, nullspace, ones, work, &kc->kernel_constant));
+  if (rows < KCYCLE_ROUNDING)
+    PetscCall(KernelIsConstant(pc->pmat, nullspace, ones, work, &KCycleOf(pc)->kernel_constant));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,18 +238,18 @@ static PetscErrorCode CheckStencil(PC pc)
   PC_KCycle        *kc = KCycleOf(pc);
   MatNullSpace      nullspace;
   const KCycleScan *scan;
-  Mat               A = kc->structure[0].A;
+  Mat               A = kc->grids[0].A;
 
   PetscFunctionBegin;
   PetscCall(MatStencilScan(A, &scan));
-  kc->walls = (PetscBool)(scan->cuts || scan->empty < PETSC_INT_MAX);
-  kc->holes = (PetscBool)(kc->walls || scan->isolated);
+  kc->gaps  = (PetscBool)(scan->cuts || scan->empty < PETSC_INT_MAX);
+  kc->holes = (PetscBool)(kc->gaps || scan->isolated);
   if (scan->notfinite < PETSC_INT_MAX) PetscCall(KCycleFail(pc, NotFinite, scan->notfinite));
   else if (scan->scale == 0) PetscCall(KCycleFail(pc, AllZero, 0));
   else if (scan->zero < PETSC_INT_MAX) PetscCall(FailUnlessSmoothersStand(pc, scan->zero));
   if (kc->failure[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleBalance(pc));
-  A = kc->structure[0].A;
+  A = kc->grids[0].A;
   PetscCall(MatStencilScan(A, &scan));
   kc->scale = scan->scale;
   PetscCall(ChooseKernel(pc, scan->sums, &nullspace));
@@ -285,7 +280,7 @@ static PetscErrorCode CheckMatrix(PC pc)
   PetscCall(MatMult(pc->pmat, ones, sums));
   PetscCall(MatSetErrorIfFailure(pc->pmat, pc->erroriffailure));
   PetscCall(VecNorm(sums, NORM_1, &norm));
-  if (PetscIsInfOrNanReal(norm)) PetscCall(FindEntry(sums, EntryIsNotFinite, &row));
+  if (PetscIsInfOrNanReal(norm)) PetscCall(FindEntry(sums, PETSC_FALSE, &row));
   if (row >= 0) PetscCall(KCycleFail(pc, NotFinite, row));
   else {
     PetscCall(MatGetDiagonal(pc->pmat, diagonal));
@@ -330,7 +325,7 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   kc->kernel          = KCYCLE_REGULAR;
   kc->kernel_constant = PETSC_FALSE;
   kc->scale           = 1.0;
-  kc->walls           = PETSC_FALSE;
+  kc->gaps            = PETSC_FALSE;
   kc->holes           = PETSC_FALSE;
   kc->nclosed         = 0;
   if (kc->use_structure) PetscCall(CheckStencil(pc));
@@ -338,7 +333,7 @@ PetscErrorCode PCKCycleCheckOperator(PC pc)
   if (kc->finer.exists) {
     kc->kernel          = kc->finer.kernel;
     kc->kernel_constant = kc->finer.kernel_constant;
-    if (kc->finer.walls) kc->walls = PETSC_TRUE;
+    if (kc->finer.gaps) kc->gaps = PETSC_TRUE;
     if (kc->finer.holes) kc->holes = PETSC_TRUE;
   }
   PetscCheck(!kc->failure[0] || !pc->erroriffailure, PetscObjectComm((PetscObject)pc), PETSC_ERR_NOT_CONVERGED, "%s",

@@ -3,6 +3,17 @@
 */
 #include "kcycleimpl.h"
 
+/* A whole number between two others; false: the text is none */
+static PetscBool ParseNumber(const char text[], PetscInt least, PetscInt most, PetscInt *number)
+{
+  char           *end;
+  const long long value = strtoll(text, &end, 10);
+
+  if (end == text || *end || value < least || value > most) return PETSC_FALSE;
+  *number = (PetscInt)value;
+  return PETSC_TRUE;
+}
+
 /* "v", "f", "w", "auto" or a positive whole number */
 static PetscErrorCode ParseKappa(PC pc, const char text[], PetscInt *kappa)
 {
@@ -10,37 +21,18 @@ static PetscErrorCode ParseKappa(PC pc, const char text[], PetscInt *kappa)
   const PetscInt    value[] = {1, 2, PC_KCYCLE_KAPPA_W, PC_KCYCLE_KAPPA_AUTO};
   PetscInt          which;
   PetscBool         found;
-  char             *end;
-  long              number;
 
   PetscFunctionBegin;
   PetscCall(PetscEListFind(4, names, text, &which, &found));
-  if (found) {
-    *kappa = value[which];
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  number = strtol(text, &end, 10);
-  PetscCheck(end != text && !*end && number > 0 && number <= 1000000, PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_OUTOFRANGE,
+  if (found) *kappa = value[which];
+  PetscCheck(found || ParseNumber(text, 1, 1000000, kappa), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
              "-pc_kcycle_kappa must be a whole number from 1 on, or v (1), f (2), w (infinity) or auto, not \"%s\"",
              text);
-  *kappa = (PetscInt)number;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* false: not a number from 1 on */
-static PetscBool ParseSweeps(const char text[], PetscInt *sweeps)
-{
-  char *end;
-  long  number = strtol(text, &end, 10);
-
-  if (end == text || *end || number < 1 || number > 1000) return PETSC_FALSE;
-  *sweeps = (PetscInt)number;
-  return PETSC_TRUE;
-}
-
 /* [ascii]:file[:ascii_csv][:append], or a file alone, or nothing: the screen */
-static PetscErrorCode ReadPlace(PC pc, char text[], KCycleProfiling *p)
+static PetscErrorCode ReadViewer(PC pc, char text[], KCycleProfiling *p)
 {
   char     *part[4] = {text, NULL, NULL, NULL};
   PetscBool is;
@@ -65,7 +57,7 @@ static PetscErrorCode ReadPlace(PC pc, char text[], KCycleProfiling *p)
     if (is) p->csv = PETSC_TRUE;
     else PetscCall(PetscStrcmp(part[i], "append", &p->append));
     PetscCheck(is || p->append || !part[i][0], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
-               "-pc_kcycle_profile has ascii_csv or append behind the name of the file, not \"%s\"", part[i]);
+               "-pc_kcycle_profile has ascii_csv or append after the name of the file, not \"%s\"", part[i]);
   }
   p->shown = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,18 +74,13 @@ static PetscErrorCode CheckLimit(PC pc, const char option[], const char what[], 
 /* A number that is not negative, or a word, which is -1 */
 static PetscErrorCode ParseLimit(PC pc, const char option[], const char word[], const char text[], PetscInt *limit)
 {
-  char     *end;
-  long long number;
   PetscBool is;
 
   PetscFunctionBegin;
   *limit = -1;
   PetscCall(PetscStrcasecmp(text, word, &is));
-  if (is) PetscFunctionReturn(PETSC_SUCCESS);
-  number = strtoll(text, &end, 10);
-  PetscCheck(end != text && !*end && number >= 0 && number <= PETSC_INT_MAX, PetscObjectComm((PetscObject)pc),
+  PetscCheck(is || ParseNumber(text, 0, PETSC_INT_MAX, limit), PetscObjectComm((PetscObject)pc),
              PETSC_ERR_ARG_OUTOFRANGE, "%s is a number of unknowns, or %s, not \"%s\"", option, word, text);
-  *limit = (PetscInt)number;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,7 +128,7 @@ static PetscErrorCode ReadLevels(PC pc, KCycleOptionItems PetscOptionsObject)
                              "PCKCycleSetAnisotropy", PCKCycleAnisotropyTypes, (PetscEnum)kc->anisotropy, &value,
                              &flg));
   if (flg) PetscCall(PCKCycleSetAnisotropy(pc, (PCKCycleAnisotropyType)value));
-  PetscCall(PetscOptionsInt("-pc_kcycle_process_eq_limit", "Points a process, below which fewer processes go on",
+  PetscCall(PetscOptionsInt("-pc_kcycle_process_eq_limit", "Points a process, below which levels are agglomerated",
                             "PCKCycleSetProcEqLim", kc->proc_eq_limit, &limit, &flg));
   if (flg) PetscCall(PCKCycleSetProcEqLim(pc, limit));
   PetscCall(PetscOptionsIntArray("-pc_kcycle_grid_sizes", "Sizes of the grid of a matrix without a DM",
@@ -209,7 +196,7 @@ static PetscErrorCode ReadDevice(PC pc, KCycleOptionItems PetscOptionsObject)
   else PetscCall(PetscSNPrintf(host, sizeof(host), "%" PetscInt_FMT, now.host_below));
   if (now.tile_above != KCYCLE_TILE_ABOVE_NEVER)
     PetscCall(PetscSNPrintf(tiles, sizeof(tiles), "%" PetscInt_FMT, now.tile_above));
-  PetscCall(PetscOptionsEnum("-pc_kcycle_place", "Where structured levels live", "PCKCycleSetPlace", PCKCyclePlaceTypes,
+  PetscCall(PetscOptionsEnum("-pc_kcycle_place", "Where structured levels are", "PCKCycleSetPlace", PCKCyclePlaceTypes,
                              (PetscEnum)kc->place, &place, &flg));
   if (flg) PetscCall(PCKCycleSetPlace(pc, (PCKCyclePlaceType)place));
   PetscCall(PetscOptionsString("-pc_kcycle_host_below", "Levels with fewer unknowns are on the host: a number, or auto",
@@ -222,10 +209,10 @@ static PetscErrorCode ReadDevice(PC pc, KCycleOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsBool("-pc_kcycle_graph", "Cycles on a device are recorded as CUDA graphs", "PCKCYCLE",
                              kc->graph, &kc->graph, NULL));
   PetscCall(PetscOptionsString("-pc_kcycle_tile_above",
-                               "From so many unknowns on sweeps on a device are fused, or never", "PCKCYCLE", tiles,
-                               tiles, sizeof(tiles), NULL));
+                               "Sweeps on a device are fused from this number of unknowns on, or never", "PCKCYCLE",
+                               tiles, tiles, sizeof(tiles), NULL));
   PetscCall(PetscOptionsInt("-pc_kcycle_overlap_above",
-                            "Halos of a device are sent while a process computes so many points", "PCKCYCLE",
+                            "Halos of a device are sent while a process computes this many points", "PCKCYCLE",
                             now.overlap_above, &now.overlap_above, NULL));
   PetscCall(PetscOptionsBool("-pc_kcycle_count_bytes",
                              "Count the bytes that each level moves and rounds of messages, for -ksp_view", "PCKCYCLE",
@@ -240,8 +227,7 @@ static PetscErrorCode ReadDevice(PC pc, KCycleOptionItems PetscOptionsObject)
   if (now.host_below != kc->limits.host_below) PCKCycleSplitReset(kc);
   kc->limits = now;
   kc->count  = count;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
+  PetscCall(PCKCycleApplyChoice(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -261,8 +247,9 @@ static PetscErrorCode ReadEstimates(PC pc, KCycleOptionItems PetscOptionsObject)
                                "PCKCycleSetSweeps", text, text, sizeof(text), &flg));
   if (flg) {
     PetscCall(PetscStrcmp(text, "auto", &automatic));
-    PetscCheck(automatic || ParseSweeps(text, &sweeps), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-               "-pc_kcycle_sweeps must be a whole number from 1 to 1000, or auto, not \"%s\"", text);
+    PetscCheck(automatic || ParseNumber(text, 1, 1000, &sweeps), PetscObjectComm((PetscObject)pc),
+               PETSC_ERR_ARG_OUTOFRANGE, "-pc_kcycle_sweeps must be a whole number from 1 to 1000, or auto, not \"%s\"",
+               text);
     PetscCall(PCKCycleSetSweeps(pc, sweeps));
   }
   PetscCall(PetscOptionsString("-pc_kcycle_roofline", "File with the roofs of the machine, for predictions",
@@ -275,7 +262,7 @@ static PetscErrorCode ReadEstimates(PC pc, KCycleOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsString("-pc_kcycle_profile", "Time of each component on each level: ascii:file.csv, or nothing",
                                "PCKCycleSetProfile", profile, profile, sizeof(profile), &flg));
   if (!flg) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ReadPlace(pc, profile, &kc->profiling));
+  PetscCall(ReadViewer(pc, profile, &kc->profiling));
   PetscCall(PCKCycleSetProfile(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

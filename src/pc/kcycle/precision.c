@@ -14,8 +14,8 @@ PetscErrorCode KCycleOperatorsAreSymmetric(PC_KCycle *kc, PetscBool *symmetric)
   PetscFunctionBegin;
   if (!kc->symmetric_known) {
     kc->symmetric = PETSC_TRUE;
-    for (PetscInt i = 0; i < kc->nstructured - 1 && kc->symmetric; i++)
-      PetscCall(MatStencilIsNearlySymmetric(kc->structure[i].A, &kc->symmetric));
+    for (PetscInt i = 0; i < kc->ngrids - 1 && kc->symmetric; i++)
+      PetscCall(MatStencilIsNearlySymmetric(kc->grids[i].A, &kc->symmetric));
     kc->symmetric_known = PETSC_TRUE;
   }
   *symmetric = kc->symmetric;
@@ -35,8 +35,8 @@ static void TimesHalves(const KCycleBox *box, PetscScalar a[])
   }
 }
 
-/* The largest entry of A^-1 D 1, D the diagonal of A: so many times as large as a right side are the numbers whose
-   difference a residual is. The coarsest problem tells; from level to level it grows as the sum of the diagonal does.
+/* The largest entry of A^-1 D 1, D the diagonal of A: the numbers whose difference a residual is exceed a right side
+   by this factor. The coarsest problem tells; from level to level it grows as the sum of the diagonal does.
    With a kernel, the sum over directions of 1 in one half of the grid and -1 in the other */
 static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
 {
@@ -51,7 +51,7 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
   PetscFunctionBegin;
   PetscCall(VecDuplicate(lv->b, &b));
   PetscCall(VecDuplicate(lv->b, &to));
-  PetscCall(MatGetDiagonal(kc->structure[kc->nstructured - 1].A, b));
+  PetscCall(MatGetDiagonal(KCycleGridOf(kc, 0)->A, b));
   PetscCall(VecNorm(b, NORM_1, &sum));
   PetscCall(VecGetArray(b, &a));
   if (kc->kernel != KCYCLE_REGULAR) TimesHalves(kc->parts[0].st->box, a);
@@ -73,7 +73,7 @@ static PetscErrorCode FindGain(PC pc, const KCycleScan *facts, PetscReal *gain)
 }
 
 /*
-  The solver has shown itself. Does it compute its residuals from the solution, or as that changes? Then rounding in
+  The Krylov method is known now. Does it compute its residuals from the solution, or as that changes? Then rounding in
   corrections does not spoil them. KSPGMRES and others take the preconditioner for a linear function; KSPRICHARDSON
   iterates inside of the cycle, in double precision alone
 */
@@ -118,7 +118,7 @@ static const char *NotSingle(const PC_KCycle *kc, const KCycleScan *facts, Petsc
          : kc->at == KCYCLE_MEMORY_DEVICE    ? "levels are on a device"
          : !symmetric                        ? "the operator is not symmetric"
          : facts->jump > KCYCLE_ROUNDED_JUMP ? "coefficients jump too much"
-         : kc->walls || facts->cuts          ? "there may be pockets that hardly anything is coupled to"
+         : kc->gaps || facts->cuts           ? "there may be pockets that hardly anything is coupled to"
                                              : NULL;
 #endif
 }
@@ -194,19 +194,12 @@ PetscErrorCode PCKCycleChoosePrecision(PC pc, const KCycleScan *facts, PetscBool
 @*/
 PetscErrorCode PCKCycleSetPrecision(PC pc, PCKCyclePrecisionType precision)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, precision, 2);
   PetscCall(KCycleCheckChoice(pc, PCKCyclePrecisionTypes, (int)precision));
-  kc = KCycleOf(pc);
-  if (!kc) PetscFunctionReturn(PETSC_SUCCESS);
   /* Levels that are there are copied at once */
-  if (kc->precision == precision) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->precision = precision;
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
+  KC_KCYCLE_CHANGE(pc, precision, precision);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,12 +220,9 @@ PetscErrorCode PCKCycleSetPrecision(PC pc, PCKCyclePrecisionType precision)
 @*/
 PetscErrorCode PCKCycleGetPrecision(PC pc, PCKCyclePrecisionType *precision)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(precision, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *precision = kc->precision;
+  KC_KCYCLE_GET(pc, precision, precision);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,11 +1,11 @@
 /*
-  The number of sweeps, and what is predicted of a solve: the factor of a cycle and the time to a tolerance, beside what
+  The number of sweeps, and what is predicted of a solve: the factor of a cycle and the time to a tolerance, with what
   was measured.
 */
 #include "kcycleimpl.h"
 #include <petsckcycle/private/stencilimpl.h>
 
-/* Sweeps on the finest level of all that somebody wants, or that were chosen; 0: the usual ones */
+/* Sweeps on the finest level of all that were asked for, or chosen here; 0: the usual ones */
 PetscInt PCKCycleSweepsAsked(const PC_KCycle *kc)
 {
   if (kc->finer.exists) return kc->finer.sweeps;
@@ -39,11 +39,10 @@ static PetscErrorCode Others(PC pc, size_t len, char what[])
       const KCycleChoice *choice = &kc->choice[l][i];
 
       if (choice->chose && choice->sweeps && !choice->theirs[KCYCLE_ASPECT_SWEEPS]) continue;
-      PetscCall(
-          PetscSNPrintf(what, len,
-                        "the smoother of level %" PetscInt_FMT
-                        " has a type or a number of iterations of its own (-mg_levels_ksp_max_it, -mg_levels_ksp_type)",
-                        l + kc->gathered.below));
+      PetscCall(PetscSNPrintf(what, len,
+                              "the smoother of level %" PetscInt_FMT
+                              " has its own type or number of iterations (-mg_levels_ksp_max_it, -mg_levels_ksp_type)",
+                              l + kc->gathered.below));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -70,7 +69,7 @@ static PetscErrorCode Analyse(PC pc, KCycleFourier *f)
   PetscInt   most;
 
   PetscFunctionBegin;
-  most = kc->nstructured && KCycleStencilOf(kc->structure[0].A)->box->dim == 3 ? 2 : KCYCLE_FOURIER_LEVELS;
+  most = kc->use_structure && KCycleStencilOf(kc->grids[0].A)->box->dim == 3 ? 2 : KCYCLE_FOURIER_LEVELS;
   PetscCall(PCKCycleFourierTake(pc, most, f, sizeof(kc->predict.why), kc->predict.why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -119,7 +118,7 @@ PetscErrorCode PCKCyclePredictSetUp(PC pc)
   PetscCall(Look(pc));
   if (predict->sweeps == PC_KCYCLE_SWEEPS_AUTO) {
     PetscCall(Use(pc, predict->n ? predict->forecast[PCKCycleForecastBest(kc)].nu : 0));
-    /* the analysis knows its own choice again */
+    /* so that the choice itself is no other analysis */
     if (predict->n) PetscCall(Analyse(pc, &predict->analysed));
   }
   predict->ready = PETSC_TRUE;
@@ -130,15 +129,15 @@ PetscErrorCode PCKCyclePredictSetUp(PC pc)
 PetscErrorCode PCKCyclePredictBegin(PC pc, KSP ksp)
 {
   PC_KCycle     *kc = KCycleOf(pc);
-  PetscBool      alone;
+  PetscBool      richardson;
   KCyclePredict *predict = &kc->predict;
 
   PetscFunctionBegin;
   if (!kc->ready || kc->finer.exists || (!predict->sweeps && !predict->file)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &alone));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &richardson));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPKCG, &predict->kcg));
-  if (!predict->ready || alone != predict->richardson || (predict->n && predict->single == kc->engine->inplace)) {
-    predict->richardson = alone;
+  if (!predict->ready || richardson != predict->richardson || (predict->n && predict->single == kc->engine->inplace)) {
+    predict->richardson = richardson;
     if (!predict->ready || !predict->n || predict->single == kc->engine->inplace) PetscCall(PCKCyclePredictSetUp(pc));
     else if (predict->sweeps == PC_KCYCLE_SWEEPS_AUTO) {
       PetscCall(Use(pc, predict->forecast[PCKCycleForecastBest(kc)].nu));
@@ -252,7 +251,7 @@ PetscErrorCode PCKCyclePredictView(PC pc, PetscViewer viewer)
 }
 
 /*@
-  PCKCycleSetSweeps - Sets how many sweeps structured levels have before and behind the coarser ones.
+  PCKCycleSetSweeps - Sets how many sweeps structured levels have before and after the coarser ones.
 
   Logically Collective
 
@@ -266,7 +265,7 @@ PetscErrorCode PCKCyclePredictView(PC pc, PetscViewer viewer)
   Level: intermediate
 
   Notes:
-  So many sweeps are on the finest level; coarser ones have no fewer, and more where they usually do.
+  This number of sweeps is on the finest level; coarser ones have no fewer, and more where they usually do.
   `-mg_levels_ksp_max_it` sets the number on all levels, or on one of them. They take effect at once.
 
   With `PC_KCYCLE_SWEEPS_AUTO` set-up takes the number with which a solve takes the least time. By which factor a cycle
@@ -278,7 +277,7 @@ PetscErrorCode PCKCyclePredictView(PC pc, PetscViewer viewer)
   The analysis is for constant coefficients, which means at all points that are not within two of the ends of the grid,
   and for Jacobi, Chebyshev, coloured sweeps and zebra lines. Elsewhere sweeps are the usual ones, and the view says
   why. It is an error to ask for a number where levels are not structured, or have smoothers or numbers of sweeps that
-  somebody has chosen.
+  were chosen by other options or calls.
 
   Ghysels and Vanroose, Modeling the performance of geometric multigrid stencils on multicore computer architectures,
   sections 3.2 and 4.
@@ -311,7 +310,7 @@ PetscErrorCode PCKCycleSetSweeps(PC pc, PetscInt sweeps)
 }
 
 /*@
-  PCKCycleGetSweeps - Gets how many sweeps the finest structured level has before and behind the coarser ones.
+  PCKCycleGetSweeps - Gets how many sweeps the finest structured level has before and after the coarser ones.
 
   Not Collective
 

@@ -34,7 +34,7 @@ static PetscErrorCode StandIn(PC pc, Mat *stencil)
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
   if (source != kc->source || state != kc->source_state) PetscFunctionReturn(PETSC_SUCCESS);
   if (kc->found.ghostrows) PetscCall(PCKCycleGhostRowsGetOperator(pc, stencil));
-  else *stencil = kc->plain ? kc->plain : kc->structure[0].A;
+  else *stencil = kc->plain ? kc->plain : kc->grids[0].A;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,8 +109,7 @@ PetscErrorCode KCycleMatGetStandIn(Mat A, Mat *stencil)
 /* Not where another solver has done so already */
 static PetscErrorCode Enter(Mat A, Mat stencil)
 {
-  PetscContainer container;
-  Products      *products;
+  Products *products;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&products));
@@ -118,11 +117,7 @@ static PetscErrorCode Enter(Mat A, Mat stencil)
   products->stencil       = stencil;
   products->mult          = A->ops->mult;
   products->multtranspose = A->ops->multtranspose;
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, products));
-  PetscCall(KCycleContainerSetCtxDestroy(container, ProductsDestroy));
-  PetscCall(PetscObjectCompose((PetscObject)A, Container, (PetscObject)container));
-  PetscCall(PetscContainerDestroy(&container));
+  PetscCall(KCycleObjectCompose((PetscObject)A, Container, products, ProductsDestroy));
   products->state = ((PetscObject)A)->state;
   A->ops->mult    = MatMult_Products;
   if (A->ops->multtranspose && stencil->ops->multtranspose) A->ops->multtranspose = MatMultTranspose_Products;
@@ -148,7 +143,6 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
   PC             pc = ksp->pc;
   Solve          solve;
   Mat            stencil = NULL, A = pc->mat;
-  PC_KCycle     *kc = KCycleOf(pc);
   PetscBool      ours;
   PetscErrorCode ierr;
 
@@ -162,7 +156,7 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
     PetscUseTypeMethod(ksp, solve);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCKCycleGhostRowsSetOperator(kc, ksp));
+  PetscCall(PCKCycleGhostRowsSetOperator(KCycleOf(pc), ksp));
   PetscCall(PetscObjectReference((PetscObject)A)); /* the program may set other operators in a monitor */
   PetscCall(Enter(A, stencil));
   ierr = (*solve)(ksp);
@@ -175,11 +169,10 @@ static PetscErrorCode SolveWithStencil(KSP ksp)
 /* From PCPreSolve() on the next solve of a KSP uses the stencil, if that is the operator */
 PetscErrorCode KCycleKSPUseStencil(KSP ksp, PC pc)
 {
-  Mat        stencil = NULL;
-  PC_KCycle *kc      = KCycleOf(pc);
+  Mat stencil = NULL;
 
   PetscFunctionBegin;
-  if (kc->structured == PC_KCYCLE_STRUCTURED_OFF || ksp->pc != pc || ksp->ops->solve == SolveWithStencil)
+  if (KCycleOf(pc)->structured == PC_KCYCLE_STRUCTURED_OFF || ksp->pc != pc || ksp->ops->solve == SolveWithStencil)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetUp(pc)); /* KSPSetUp() does not see new values of the same matrix */
   PetscCall(StandIn(pc, &stencil));

@@ -3,8 +3,6 @@
 */
 #include "kcycleimpl.h"
 
-#define MOST 64 /* levels */
-
 /* Of a row over all processes */
 typedef struct {
   double seconds, flops, bytes, calls;
@@ -37,18 +35,6 @@ PetscErrorCode PCKCycleProfileFollow(PC_KCycle *kc)
   PetscFunctionBegin;
   kc->profiling.on = (PetscBool)(kc->profiling.wanted && !kc->timing.paused);
   for (PetscInt l = 0; l < kc->nlevels; l++) kc->level[l].profile.on = kc->profiling.on;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Set-up makes levels anew: what is known of them stays */
-PetscErrorCode PCKCycleProfilePause(PC_KCycle *kc, PetscBool rest)
-{
-  PetscFunctionBegin;
-  for (PetscInt l = 0; l < kc->nlevels && kc->profiling.wanted; l++) {
-    if (rest) kc->profiling.kept[l] = kc->level[l].profile;
-    else kc->level[l].profile = kc->profiling.kept[l];
-  }
-  PetscCall(PCKCycleProfileFollow(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,31 +75,28 @@ static PetscErrorCode AddRows(PC pc, Row (*rows)[KCYCLE_NUM_ROWS])
 }
 
 /* Over the processes: seconds in the mean, as each waits for others in its own rows; operations and bytes in sum; calls
-   as each of them has them, or those that go on */
+   as each of them has them, or those of agglomerated levels */
 static PetscErrorCode Collect(PC pc, Row (*all)[KCYCLE_NUM_ROWS], double *seconds)
 {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  PC_KCycle  *kc   = KCycleOf(pc);
-  PetscMPIInt size;
+  const PetscMPIInt n    = (PetscMPIInt)(KCYCLE_MAX_LEVELS * KCYCLE_NUM_ROWS * sizeof(Row) / sizeof(double));
+  MPI_Comm          comm = PetscObjectComm((PetscObject)pc);
+  PetscMPIInt       size;
   Row(*mine)[KCYCLE_NUM_ROWS];
   double total;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscCalloc1(MOST, &mine));
+  PetscCall(PetscCalloc1(KCYCLE_MAX_LEVELS, &mine));
   PetscCall(AddRows(pc, mine));
-  PetscCallMPI(
-      MPI_Allreduce(mine, all, (PetscMPIInt)(MOST * sizeof(*mine) / sizeof(double)), MPI_DOUBLE, MPI_SUM, comm));
-  for (PetscInt l = 0; l < MOST; l++) {
+  PetscCallMPI(MPI_Allreduce(mine, all, n, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, mine, n, MPI_DOUBLE, MPI_MAX, comm));
+  for (PetscInt l = 0; l < KCYCLE_MAX_LEVELS; l++) {
     for (int r = 0; r < KCYCLE_NUM_ROWS; r++) {
-      double calls;
-
-      PetscCallMPI(MPI_Allreduce(&mine[l][r].calls, &calls, 1, MPI_DOUBLE, MPI_MAX, comm));
-      all[l][r].calls = calls;
+      all[l][r].calls = mine[l][r].calls;
       all[l][r].seconds /= size;
     }
   }
-  total = (double)kc->profiling.seconds;
+  total = (double)KCycleOf(pc)->profiling.seconds;
   PetscCallMPI(MPI_Allreduce(&total, seconds, 1, MPI_DOUBLE, MPI_SUM, comm));
   *seconds /= size;
   PetscCall(PetscFree(mine));
@@ -163,20 +146,20 @@ static PetscErrorCode ShowHead(const PC_KCycle *kc, double total, double sum, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Show(PC pc, PetscBool csv, PetscViewer viewer)
+PetscErrorCode PCKCycleProfileShow(PC pc, PetscBool csv, PetscViewer viewer)
 {
   PC_KCycle *kc = KCycleOf(pc);
   Row(*all)[KCYCLE_NUM_ROWS];
   double total, sum = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(MOST, &all));
+  PetscCall(PetscMalloc1(KCYCLE_MAX_LEVELS, &all));
   PetscCall(Collect(pc, all, &total));
-  for (PetscInt l = 0; l < MOST; l++) {
+  for (PetscInt l = 0; l < KCYCLE_MAX_LEVELS; l++) {
     for (int r = 0; r < KCYCLE_NUM_ROWS; r++) sum += all[l][r].seconds;
   }
   PetscCall(ShowHead(kc, total, sum, csv, viewer));
-  for (PetscInt l = MOST - 1; l >= 0; l--) {
+  for (PetscInt l = KCYCLE_MAX_LEVELS - 1; l >= 0; l--) {
     for (int r = 0; r < KCYCLE_NUM_ROWS; r++) {
       if (all[l][r].calls > 0) PetscCall(ShowRow(l, r, &all[l][r], total, csv, viewer));
     }
@@ -185,16 +168,6 @@ static PetscErrorCode Show(PC pc, PetscBool csv, PetscViewer viewer)
     PetscCall(
         PetscViewerASCIIPrintf(viewer, "all,cycles,%" PetscInt64_FMT ",%.6e,1,,,,\n", kc->profiling.cycles, total));
   PetscCall(PetscFree(all));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* With -ksp_view */
-PetscErrorCode PCKCycleProfileShow(PC pc, PetscViewer viewer)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  if (kc->profiling.wanted && kc->profiling.cycles && !kc->finer.exists) PetscCall(Show(pc, PETSC_FALSE, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,7 +185,7 @@ PetscErrorCode PCKCycleProfileFinish(PC pc)
   PetscCall(PetscViewerSetType(viewer, PETSCVIEWERASCII));
   PetscCall(PetscViewerFileSetMode(viewer, kc->profiling.append ? FILE_MODE_APPEND : FILE_MODE_WRITE));
   PetscCall(PetscViewerFileSetName(viewer, kc->profiling.file ? kc->profiling.file : "stdout"));
-  PetscCall(Show(pc, kc->profiling.csv, viewer));
+  PetscCall(PCKCycleProfileShow(pc, kc->profiling.csv, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCall(PCKCycleProfileReset(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -238,7 +211,7 @@ PetscErrorCode PCKCycleProfileFinish(PC pc)
   For each level and component (smoothing, residual, restriction, interpolation, coarse solve) the number of calls, the
   seconds, the share of all cycles, the rates of operations and of bytes. Components that are done in one pass through
   the grid have one row, whose name says which they are: there is no time of each. Bytes are those of
-  `-pc_kcycle_count_bytes`, so many as a pass moves at least; where PETSc's objects run the levels, and of the coarse
+  `-pc_kcycle_count_bytes`, the least that a pass moves; where PETSc's objects run the levels, and of the coarse
   solve, none are counted. Operations are those that PETSc logs.
 
   On several processes seconds are means, operations and bytes sums. What a process waits for others is in the row where
@@ -264,8 +237,7 @@ PetscErrorCode PCKCycleSetProfile(PC pc, PetscBool profile)
   if (kc->profiling.wanted == profile) PetscFunctionReturn(PETSC_SUCCESS);
   kc->profiling.wanted = profile;
   PetscCall(PCKCycleProfileReset(kc));
-  if (kc->ready && !kc->busy) PetscCall(PCKCycleEngineSetUp(pc));
-  PetscCall(PCKCycleGatheredFollow(pc));
+  PetscCall(PCKCycleApplyChoice(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -286,13 +258,10 @@ PetscErrorCode PCKCycleSetProfile(PC pc, PetscBool profile)
 @*/
 PetscErrorCode PCKCycleGetProfile(PC pc, PetscBool *profile)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(profile, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *profile = kc->profiling.wanted;
+  KC_KCYCLE_GET(pc, profiling.wanted, profile);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -327,6 +296,6 @@ PetscErrorCode PCKCycleViewProfile(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &isascii));
   PetscCheck(isascii, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "A profile is text, for an ASCII viewer");
   PetscCall(PetscViewerGetFormat(viewer, &format));
-  PetscCall(Show(pc, (PetscBool)(format == PETSC_VIEWER_ASCII_CSV), viewer));
+  PetscCall(PCKCycleProfileShow(pc, (PetscBool)(format == PETSC_VIEWER_ASCII_CSV), viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

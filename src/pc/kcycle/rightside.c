@@ -29,9 +29,9 @@ PetscErrorCode PCKCycleBalanceUndo(PC_KCycle *kc)
 {
   PetscFunctionBegin;
   if (kc->plain) {
-    PetscCall(MatDestroy(&kc->structure[0].A));
-    kc->structure[0].A = kc->plain;
-    kc->plain          = NULL;
+    PetscCall(MatDestroy(&kc->grids[0].A));
+    kc->grids[0].A = kc->plain;
+    kc->plain      = NULL;
   }
   PetscCall(PCKCycleBalanceReset(kc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -46,11 +46,11 @@ PetscErrorCode PCKCycleBalance(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleBalanceUndo(kc));
   if (kc->finer.exists || kc->assembled) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatStencilBalance(kc->structure[0].A, &kc->d, &balanced));
+  PetscCall(MatStencilBalance(kc->grids[0].A, &kc->d, &balanced));
   if (!balanced) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "The operator is symmetric when its rows are scaled: levels are those of the scaled one\n"));
-  kc->plain          = kc->structure[0].A;
-  kc->structure[0].A = balanced;
+  kc->plain      = kc->grids[0].A;
+  kc->grids[0].A = balanced;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,7 +87,7 @@ static PetscErrorCode NeedVectors(PC_KCycle *kc, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A vector like v, that nobody uses between cycles */
+/* A vector like v, that is not in use between cycles */
 PetscErrorCode PCKCycleGetWork(PC_KCycle *kc, Vec v, Vec *work)
 {
   PetscFunctionBegin;
@@ -123,11 +123,10 @@ PetscErrorCode PCKCycleFinish(PC_KCycle *kc, PetscBool transpose, Vec x)
 /* D times the vectors of a kernel of D A, orthonormal: what right sides have nothing of */
 static PetscErrorCode GetRange(PC_KCycle *kc, MatNullSpace kernel, Vec b, MatNullSpace *range)
 {
-  PetscBool   constant;
-  PetscInt    n, m;
-  const Vec  *v;
-  Vec        *w;
-  PetscScalar dot;
+  PetscBool  constant;
+  PetscInt   n, m;
+  const Vec *v;
+  Vec       *w;
 
   PetscFunctionBegin;
   *range = kernel;
@@ -140,16 +139,22 @@ static PetscErrorCode GetRange(PC_KCycle *kc, MatNullSpace kernel, Vec b, MatNul
   for (PetscInt i = 0; i < m; i++) {
     if (i < n) PetscCall(VecPointwiseMult(w[i], v[i], kc->prepared[0]));
     else PetscCall(VecCopy(kc->prepared[0], w[i]));
-    PetscCall(VecNormalize(w[i], NULL));
-    for (PetscInt j = 0; j < 2 * i; j++) { /* twice is enough */
-      PetscCall(VecDot(w[i], w[j % i], &dot));
-      PetscCall(VecAXPY(w[i], -dot, w[j % i]));
-    }
-    PetscCall(VecNormalize(w[i], NULL));
+    PetscCall(KCycleVecOrthonormalize(i, w, w[i]));
   }
   PetscCall(MatNullSpaceDestroy(range));
   PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)kernel), PETSC_FALSE, m, w, range));
   PetscCall(VecDestroyVecs(m, &w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From the closed parts */
+static PetscErrorCode UseClosed(PC_KCycle *kc, const KCycleClosed *closed)
+{
+  PetscFunctionBegin;
+  PetscCall(MatNullSpaceDestroy(&kc->nullspace));
+  PetscCall(MatNullSpaceDestroy(&kc->range));
+  PetscCall(KCycleClosedKernel(closed, NULL, &kc->nullspace));
+  PetscCall(KCycleClosedKernel(closed, kc->d, &kc->range));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,28 +170,24 @@ static PetscErrorCode GetKernel(PC pc, Vec b)
   PetscFunctionBegin;
   if (kc->nclosed) {
     PetscCall(PCKCycleClosedFind(pc, &closed));
-    if (closed.n) {
-      PetscCall(KCycleClosedKernel(&closed, NULL, &kc->nullspace));
-      PetscCall(KCycleClosedKernel(&closed, kc->d, &kc->range));
-    }
+    if (closed.n) PetscCall(UseClosed(kc, &closed));
     PetscCall(KCycleClosedDestroy(&closed));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (kc->kernel_constant)
     PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)pc), PETSC_TRUE, 0, NULL, &kernel));
   else {
-    PetscCall(MatStencilIsNearlySymmetric(kc->structure[0].A, &symmetric));
-    if (symmetric) PetscCall(MatGetNullSpace(pc->pmat, &kernel));
-    if (symmetric && !kernel) PetscCall(MatGetNullSpace(pc->mat, &kernel));
-    if (kernel) PetscCall(PetscObjectReference((PetscObject)kernel));
+    PetscCall(MatStencilIsNearlySymmetric(kc->grids[0].A, &symmetric));
+    if (symmetric) PetscCall(PCKCycleGetNullSpace(pc, &kernel));
+    PetscCall(PetscObjectReference((PetscObject)kernel));
   }
   if (kernel) PetscCall(GetRange(kc, kernel, b, &kc->range));
   kc->nullspace = kernel;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where isolated points have tiny couplings on coarser grids, these hold closed parts there that
-   nothing holds here, but for a factor that makes rounding large */
+/* Where isolated points have tiny couplings on coarser grids, these make closed parts regular there that are singular
+   here, but with a factor that makes rounding large */
 PetscErrorCode PCKCycleFindClosed(PC pc)
 {
   PC_KCycle   *kc = KCycleOf(pc);
@@ -194,18 +195,13 @@ PetscErrorCode PCKCycleFindClosed(PC pc)
 
   PetscFunctionBegin;
   kc->always = PETSC_FALSE;
-  if (!kc->use_structure || kc->finer.exists || !kc->structure[0].P || !MatStencilTransferFilled(kc->structure[0].P) ||
+  if (!kc->use_structure || kc->finer.exists || !kc->grids[0].P || !MatStencilTransferFilled(kc->grids[0].P) ||
       kc->found.ghostrows)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleClosedFind(pc, &closed));
   kc->always  = (PetscBool)(closed.n > 1 || (closed.n && closed.others));
   kc->nclosed = closed.n;
-  if (kc->always) {
-    PetscCall(MatNullSpaceDestroy(&kc->nullspace));
-    PetscCall(MatNullSpaceDestroy(&kc->range));
-    PetscCall(KCycleClosedKernel(&closed, NULL, &kc->nullspace));
-    PetscCall(KCycleClosedKernel(&closed, kc->d, &kc->range));
-  }
+  if (kc->always) PetscCall(UseClosed(kc, &closed));
   PetscCall(KCycleClosedDestroy(&closed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -251,8 +247,8 @@ static PetscErrorCode AsksForKernel(PC pc, KSP ksp, PetscBool *asks)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before a solve: is its right side one that a singular operator has a solution for? KSP makes it so where it knows the
-   kernel of the transpose */
+/* Before a solve: is its right side one that a singular operator has a solution for? KSP makes it so if a null
+   space of the transpose is attached */
 PetscErrorCode PCKCycleCheckRightSide(PC pc, KSP ksp, Vec b)
 {
   PC_KCycle *kc   = KCycleOf(pc);

@@ -40,11 +40,12 @@ static PetscErrorCode ReadFile(MPI_Comm comm, const char name[], PetscInt size, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The next line of a text, which it cuts off; empty: there is none that is whole */
-static const char *NextLine(char **text)
+/* The next line of a text, which it cuts off and counts; empty: there is none that is whole */
+static const char *NextLine(char **text, int *number)
 {
   char *line = *text, *end = strchr(line, '\n');
 
+  ++*number;
   if (!end) return "";
   *end  = 0;
   *text = end + 1;
@@ -105,33 +106,26 @@ static PetscBool Read(char *text, KCycleRoofline *roofline, int *number)
   double bandwidth = 0, cached = 0, cache = 0, visit = 0;
   int    processes = 0, n = 0, at = 0;
 
-  *number = 1;
-  if (strcmp(NextLine(&text), Title)) return PETSC_FALSE;
-  ++*number;
-  if (sscanf(NextLine(&text), "processes %d%n", &processes, &at) != 1 || processes < 1) return PETSC_FALSE;
-  ++*number;
-  if (sscanf(NextLine(&text), "bandwidth %lf cached %lf cache %lf", &bandwidth, &cached, &cache) != 3 ||
+  *number = 0;
+  if (strcmp(NextLine(&text, number), Title)) return PETSC_FALSE;
+  if (sscanf(NextLine(&text, number), "processes %d%n", &processes, &at) != 1 || processes < 1) return PETSC_FALSE;
+  if (sscanf(NextLine(&text, number), "bandwidth %lf cached %lf cache %lf", &bandwidth, &cached, &cache) != 3 ||
       !IsPositive(bandwidth) || !IsPositive(cached) || !IsPositive(cache))
     return PETSC_FALSE;
-  ++*number;
-  if (sscanf(NextLine(&text), "visit %lf", &visit) != 1 || !IsPositive(visit)) return PETSC_FALSE;
+  if (sscanf(NextLine(&text, number), "visit %lf", &visit) != 1 || !IsPositive(visit)) return PETSC_FALSE;
   for (int i = 0; i < 2; i++) {
-    ++*number;
-    if (!ReadDimension(NextLine(&text), i, roofline)) return PETSC_FALSE;
+    if (!ReadDimension(NextLine(&text, number), i, roofline)) return PETSC_FALSE;
   }
-  ++*number;
-  if (sscanf(NextLine(&text), "kernels %d", &n) != 1 || n < 1 || n > KCYCLE_RATES) return PETSC_FALSE;
+  if (sscanf(NextLine(&text, number), "kernels %d", &n) != 1 || n < 1 || n > KCYCLE_RATES) return PETSC_FALSE;
   roofline->processes = processes;
   roofline->bandwidth = (PetscReal)bandwidth;
   roofline->cached    = (PetscReal)cached;
   roofline->cache     = (PetscReal)cache;
   roofline->visit     = (PetscReal)visit;
   for (roofline->n = 0; roofline->n < n; roofline->n++) {
-    ++*number;
-    if (!ReadKernel(NextLine(&text), &roofline->rate[roofline->n])) return PETSC_FALSE;
+    if (!ReadKernel(NextLine(&text, number), &roofline->rate[roofline->n])) return PETSC_FALSE;
   }
-  ++*number;
-  return (PetscBool)!strcmp(NextLine(&text), "end");
+  return (PetscBool)!strcmp(NextLine(&text, number), "end");
 }
 
 /* Of the file that was set */

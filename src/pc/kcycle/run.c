@@ -64,7 +64,7 @@ static PetscErrorCode VisitHost(void *ctx, const KCycleVisit *visit, const Petsc
   return PETSC_SUCCESS;
 }
 
-/* Compares the residual behind the pre-smoother, as PCMG does */
+/* Compares the residual after the pre-smoother, as PCMG does */
 static PetscErrorCode Test(void *ctx, PetscReal sum, PetscBool *stop)
 {
   Solve    *solve = (Solve *)ctx;
@@ -78,7 +78,7 @@ static PetscErrorCode Test(void *ctx, PetscReal sum, PetscBool *stop)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solutions of levels, for who watches full multigrid */
+/* Solutions of levels, for the monitor of full multigrid */
 static PetscErrorCode See(void *ctx, PetscInt l, int stage, PetscScalar *x)
 {
   PetscFunctionBegin;
@@ -89,44 +89,30 @@ static PetscErrorCode See(void *ctx, PetscInt l, int stage, PetscScalar *x)
 /* Residuals of fused levels are in cache only: their vectors get no memory */
 static PetscBool NeedsResidual(const PC_KCycle *kc, PetscInt l, const KCycleRun *run)
 {
-  if (run->test && l == kc->nlevels - 1 && kc->parts[l].ghosts) return PETSC_TRUE; /* a residual of its own */
+  if (run->test && l == kc->nlevels - 1 && kc->parts[l].ghosts) return PETSC_TRUE; /* its own residual */
   return (PetscBool)(!kc->level[l].fused || (run->visit.full && run->visit.transpose));
 }
 
 /* The finest level that works on arrays of PCMG's vectors, or 0 */
-static PetscInt LentTo(const PC_KCycle *kc)
+static PetscInt FinestInPlace(const PC_KCycle *kc)
 {
   if (kc->at == KCYCLE_MEMORY_DEVICE) return kc->split.level;
   return kc->engine->inplace ? kc->nlevels - 1 : 0;
 }
 
-/* Levels between the finest and the coarsest lend the arrays of their vectors, and all those of residuals */
-static PetscErrorCode GetArrays(PC pc, PC_KCycle *kc, const KCycleRun *run)
+/* Levels between the finest and the coarsest use the arrays of their vectors, and all those of residuals; use:
+   VecGetArray(), or VecRestoreArray() */
+static PetscErrorCode UseArrays(PC pc, PC_KCycle *kc, const KCycleRun *run, PetscErrorCode (*use)(Vec, PetscScalar **))
 {
   PC_MG         *mg  = (PC_MG *)pc->data;
-  const PetscInt top = LentTo(kc);
+  const PetscInt top = FinestInPlace(kc);
 
   PetscFunctionBegin;
   for (PetscInt l = 1; l <= top; l++) {
-    if (NeedsResidual(kc, l, run)) PetscCall(VecGetArray(mg->levels[l]->r, &kc->parts[l].r));
+    if (NeedsResidual(kc, l, run)) PetscCall((*use)(mg->levels[l]->r, &kc->parts[l].r));
     if (l == top) continue;
-    PetscCall(VecGetArray(mg->levels[l]->b, &kc->parts[l].b));
-    PetscCall(VecGetArray(mg->levels[l]->x, &kc->parts[l].x));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RestoreArrays(PC pc, PC_KCycle *kc, const KCycleRun *run)
-{
-  PC_MG         *mg  = (PC_MG *)pc->data;
-  const PetscInt top = LentTo(kc);
-
-  PetscFunctionBegin;
-  for (PetscInt l = 1; l <= top; l++) {
-    if (NeedsResidual(kc, l, run)) PetscCall(VecRestoreArray(mg->levels[l]->r, &kc->parts[l].r));
-    if (l == top) continue;
-    PetscCall(VecRestoreArray(mg->levels[l]->b, &kc->parts[l].b));
-    PetscCall(VecRestoreArray(mg->levels[l]->x, &kc->parts[l].x));
+    PetscCall((*use)(mg->levels[l]->b, &kc->parts[l].b));
+    PetscCall((*use)(mg->levels[l]->x, &kc->parts[l].x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,8 +126,8 @@ static PetscErrorCode Renew(PC pc, PC_KCycle *kc)
 
   PetscFunctionBegin;
   if (!kc->engine->inplace || kc->nlevels == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectStateGet((PetscObject)kc->structure[0].A, &state));
-  PetscCall(MatStencilCopyToHost(kc->structure[0].A));
+  PetscCall(PetscObjectStateGet((PetscObject)kc->grids[0].A, &state));
+  PetscCall(MatStencilCopyToHost(kc->grids[0].A));
   if (state != kc->attached && kc->parts[kc->nlevels - 1].ghosts) PetscCall(PCKCycleEngineSetUp(pc));
   else if (state != kc->attached) PetscCall((*kc->engine->renew)(kc->levels));
   kc->attached = state;
@@ -185,7 +171,7 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   run->replays = (PetscBool)!why;
   KCycleCall(Renew(pc, kc));
   if (mg->stageApply) KCycleCall(PetscLogStagePush(mg->stageApply));
-  KCycleCall(GetArrays(pc, kc, run));
+  KCycleCall(UseArrays(pc, kc, run, VecGetArray));
   if (run->visit.full) KCycleCall(PCKCycleFMGUseRhs(kc, PETSC_TRUE));
   if (run->visit.full) KCycleCall(PCKCycleFMGWatch(pc, run));
   if (run->watched) run->monitor = See;
@@ -193,7 +179,7 @@ static PetscErrorCode Run(Solve *solve, KCycleRun *run, Vec b, Vec x)
   ierr = kc->at == KCYCLE_MEMORY_DEVICE ? PCKCyclePlaceRun(kc, run, b, x) : RunOnHost(kc, run, b, x);
   PCKCycleProfileStop(kc, run->visit.full ? 1 : run->visit.cycles);
   if (run->visit.full) KCycleCall(PCKCycleFMGUseRhs(kc, PETSC_FALSE));
-  KCycleCall(RestoreArrays(pc, kc, run));
+  KCycleCall(UseArrays(pc, kc, run, VecRestoreArray));
   if (mg->stageApply) KCycleCall(PetscLogStagePop());
   KCycleCall(ierr);
   return PETSC_SUCCESS;
@@ -217,12 +203,11 @@ static PetscErrorCode Correct(Solve *solve, KCycleRun *run, Vec b, Vec x)
 /* As a preconditioner, or as levels that go on with the visit of finer ones */
 PetscErrorCode PCKCycleEngineApply(PC pc, const KCycleVisit *visit, Vec b, Vec x)
 {
-  PC_KCycle *kc    = KCycleOf(pc);
-  Solve      solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
-  KCycleRun  run   = {0};
+  Solve     solve = {pc, {0, 0, 0}, 0, (PCRichardsonConvergedReason)0};
+  KCycleRun run   = {0};
 
   run.visit = *visit;
-  if (visit->zeroguess || kc->engine->inplace) KCycleCall(Run(&solve, &run, b, x));
+  if (visit->zeroguess || KCycleOf(pc)->engine->inplace) KCycleCall(Run(&solve, &run, b, x));
   else KCycleCall(Correct(&solve, &run, b, x));
   return PETSC_SUCCESS;
 }
@@ -292,11 +277,10 @@ static PetscErrorCode IterateByCorrections(Solve *solve, PetscBool zeroguess, Ve
 PetscErrorCode PCKCycleEngineIterate(PC pc, const KCycleStop *stop, PetscBool zeroguess, Vec b, Vec x, PetscInt *its,
                                      PCRichardsonConvergedReason *reason)
 {
-  PC_KCycle *kc    = KCycleOf(pc);
-  Solve      solve = {pc, *stop, 0, (PCRichardsonConvergedReason)0};
+  Solve solve = {pc, *stop, 0, (PCRichardsonConvergedReason)0};
 
   PetscFunctionBegin;
-  if (kc->engine->inplace) PetscCall(IterateInPlace(&solve, zeroguess, b, x, its));
+  if (KCycleOf(pc)->engine->inplace) PetscCall(IterateInPlace(&solve, zeroguess, b, x, its));
   else PetscCall(IterateByCorrections(&solve, zeroguess, b, x, its));
   *reason = solve.reason;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -47,7 +47,7 @@ static PetscErrorCode ChooseCoarseOperators(PC pc)
   if (provided) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCMGSetGalerkin(pc, PC_MG_GALERKIN_BOTH));
   kc->galerkin_chosen = PETSC_TRUE;
-  PetscCall(PetscInfo(pc, "Nobody provides coarse operators: using Galerkin products\n"));
+  PetscCall(PetscInfo(pc, "The program provides no coarse operators: using Galerkin products\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,7 +63,7 @@ static PetscErrorCode ForgetOldShape(PC pc)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(
       pc, "The pattern of the operator has changed, or interpolations are to be adapted: building levels anew\n"));
-  PetscCall(PCKCycleStructuredDrop(pc));
+  PetscCall(PCKCycleLevelsDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -226,7 +226,7 @@ static PetscErrorCode LogLevels(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the cycle itself needs beside the hierarchy */
+/* What the cycle itself needs in addition to the hierarchy */
 static PetscErrorCode FinishCycle(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -239,9 +239,9 @@ static PetscErrorCode FinishCycle(PC pc)
     PetscCall(PetscCalloc2(kc->nlevels, &kc->level, kc->nlevels, &kc->calls));
     PetscCall(PCKCycleProfileReset(kc));
   } else {
-    PetscCall(PCKCycleProfilePause(kc, PETSC_TRUE));
-    PetscCall(PetscArrayzero(kc->level, kc->nlevels));
-    PetscCall(PCKCycleProfilePause(kc, PETSC_FALSE));
+    for (PetscInt l = 0; l < kc->nlevels; l++)
+      PetscCall(PetscMemzero(&kc->level[l], offsetof(KCycleLevel, profile))); /* what is known of times stays */
+    PetscCall(PCKCycleProfileFollow(kc));
   }
   if (mg->stageApply) PetscCall(LogLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -305,17 +305,16 @@ static PetscErrorCode RenewFinest(PC pc)
 /* Has the program given the only level another operator than the PC's? */
 static PetscErrorCode OnlyIsTheirs(PC pc, PetscBool *theirs)
 {
-  PC_KCycle *kc   = KCycleOf(pc);
-  const KSP  only = ((PC_MG *)pc->data)->levels[0]->smoothd;
-  PetscBool  set;
-  Mat        P;
+  const KSP only = ((PC_MG *)pc->data)->levels[0]->smoothd;
+  PetscBool set;
+  Mat       P;
 
   PetscFunctionBegin;
   *theirs = PETSC_FALSE;
   PetscCall(KSPGetOperatorsSet(only, NULL, &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetOperators(only, NULL, &P));
-  *theirs = (PetscBool)(P != pc->pmat && P != kc->coarsest);
+  *theirs = (PetscBool)(P != pc->pmat && P != KCycleOf(pc)->coarsest);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -438,7 +437,6 @@ static PetscErrorCode SetUp(PC pc)
 /* After an error PETSc would take the operator for one that has been set up for */
 static PetscErrorCode SetUpOnce(PC pc)
 {
-  PC_KCycle     *kc = KCycleOf(pc);
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -448,7 +446,7 @@ static PetscErrorCode SetUpOnce(PC pc)
   PetscCall(PCKCycleSolversKeep(pc));
   if (ierr) pc->setupcalled = PETSC_FALSE;
   PetscCall(ierr);
-  kc->levels_used = PETSC_TRUE;
+  KCycleOf(pc)->levels_used = PETSC_TRUE;
   PetscCall(PCKCycleInstall(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -20,7 +20,7 @@ PetscErrorCode KCycleMatHasZeroDiagonal(Mat A, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is a smoother what PCMG makes it when nobody chooses, Chebyshev with SOR, or SOR that was chosen here? */
+/* Is a smoother PCMG's default, Chebyshev with SOR, or SOR that was chosen here? */
 static PetscErrorCode IsDefault(KSP smoother, const KCycleChoice *choice, PetscBool *is)
 {
   PetscObject o = (PetscObject)smoother;
@@ -100,11 +100,7 @@ static PetscErrorCode GetTransposed(PC sor, Mat *At)
   if (container) PetscCall(PetscContainerGetPointer(container, (void **)&t));
   else {
     PetscCall(PetscNew(&t));
-    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)sor), &container));
-    PetscCall(PetscContainerSetPointer(container, t));
-    PetscCall(KCycleContainerSetCtxDestroy(container, TransposedDestroy));
-    PetscCall(PetscObjectCompose((PetscObject)sor, Container, (PetscObject)container));
-    PetscCall(PetscContainerDestroy(&container));
+    PetscCall(KCycleObjectCompose((PetscObject)sor, Container, t, TransposedDestroy));
   }
   PetscCall(PetscObjectGetId((PetscObject)sor->pmat, &id));
   PetscCall(PetscObjectStateGet((PetscObject)sor->pmat, &state));
@@ -116,7 +112,7 @@ static PetscErrorCode GetTransposed(PC sor, Mat *At)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Forward becomes backward: each is the bit beside the other */
+/* Forward becomes backward: each is the bit next to the other */
 static int Reverse(int sweeps)
 {
   const int forward  = SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP,

@@ -11,33 +11,46 @@ const char *const PCKCycleStructuredTypes[] = {"auto", "on", "off", "PCKCycleStr
 const char *const PCKCycleGridTypes[] = {"auto", "vertex", "interior", "cell", "PCKCycleGridType", "PC_KCYCLE_GRID_",
                                          NULL};
 
-PetscErrorCode PCKCycleStructuredReset(PC_KCycle *kc)
+PetscErrorCode PCKCycleGridsReset(PC_KCycle *kc)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < KCYCLE_MAX_LEVELS; l++) { /* an error may have left a level after the last one */
+    KCycleGridLevel *level = &kc->grids[l];
+
+    PetscCall(KCycleMeshDestroy(&level->mesh));
+    PetscCall(MatDestroy(&level->A));
+    PetscCall(MatDestroy(&level->P));
+    PetscCall(DMDestroy(&level->dm));
+    PetscCall(PetscFree(level->single));
+  }
+  PetscCall(PetscArrayzero(kc->grids, KCYCLE_MAX_LEVELS));
+  kc->ngrids    = 0;
+  kc->use_grids = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCKCycleLevelsReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
   PetscCall(PCKCycleFallbackReset(kc));
   PCKCycleSplitReset(kc);
   PetscCall(PCKCycleEngineReset(kc));
   PetscCall(PCKCycleBalanceReset(kc));
-  /* an error may have left a level behind the last one */
-  for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(kc->structure); l++) {
-    PetscCall(MatDestroy(&kc->structure[l].A));
-    PetscCall(MatDestroy(&kc->structure[l].P));
-    PetscCall(DMDestroy(&kc->structure[l].dm));
-  }
   PetscCall(PCKCycleGridsReset(kc));
-  PetscCall(PCKCycleUnknownsReset(kc));
+  kc->unknowns.use   = PETSC_FALSE;
+  kc->unknowns.tried = 0; /* what a trial has shown stays for the next set-up */
+  PetscCall(VecDestroy(&kc->unknowns.image));
   PetscCall(MatDestroy(&kc->coarsest));
   for (int i = 0; i < 2; i++) {
     PetscCall(VecDestroy(&kc->host[i]));
     PetscCall(VecDestroy(&kc->gathered.vec[i]));
   }
   PCKCycleGatheredForget(kc);
-  kc->nstructured = 0;
   if (!kc->kappa_set) kc->kappa = 2; /* structured levels choose another */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver that was chosen here, and that nobody has changed since, is that of PCMG again; keep: but for its number of
+/* A solver that was chosen here, and not changed since, is that of PCMG again; keep: but for its number of
    iterations */
 static PetscErrorCode RestoreSolver(PC_MG *mg, const char prefix[], PetscInt l, KSP solver, PetscBool keep)
 {
@@ -68,10 +81,10 @@ static PetscErrorCode RestoreLevel(PC pc, PetscInt l, int up)
   PC_KCycle *kc     = KCycleOf(pc);
 
   PetscFunctionBegin;
-  if (kc->choice[l][up].chose && (kc->nstructured || kc->ngrids))
+  if (kc->choice[l][up].chose && kc->ngrids)
     PetscCall(RestoreSolver(mg, ((PetscObject)pc)->prefix, l, solver, kc->choice[l][up].theirs[KCYCLE_ASPECT_SWEEPS]));
   kc->choice[l][up].chose = PETSC_FALSE;
-  if (l && kc->nstructured) PetscCall(PCKCycleNumberSolver(pc, solver, l, PETSC_TRUE));
+  if (l && kc->ngrids) PetscCall(PCKCycleNumberSolver(pc, solver, l, PETSC_TRUE));
   PetscCall(PCKCycleEstimateAnew(solver));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -84,9 +97,9 @@ static PetscErrorCode ForgetCoarsestGrid(PC pc)
   KSP        coarse;
 
   PetscFunctionBegin;
-  if (!kc->nstructured || !mg->levels) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!kc->ngrids || !kc->grids[0].dm || !mg->levels) PetscFunctionReturn(PETSC_SUCCESS);
   coarse = mg->levels[0]->smoothd;
-  if (coarse->dm != kc->structure[kc->nstructured - 1].dm) PetscFunctionReturn(PETSC_SUCCESS);
+  if (coarse->dm != KCycleGridOf(kc, 0)->dm) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDestroy(&coarse->dm));
   PetscCall(PCSetDM(coarse->pc, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -106,29 +119,29 @@ static PetscErrorCode LeaveGAMG(PC pc)
 }
 
 /* Nothing is set up any more, and levels may be of another kind or number */
-PetscErrorCode PCKCycleStructuredDrop(PC pc)
+PetscErrorCode PCKCycleLevelsDrop(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
   PC_KCycle *kc = KCycleOf(pc);
 
   PetscFunctionBegin;
-  if ((kc->nstructured || kc->ngrids > 1) && mg->galerkin == PC_MG_GALERKIN_EXTERNAL)
+  if (kc->ngrids > (kc->use_grids ? 1 : 0) && mg->galerkin == PC_MG_GALERKIN_EXTERNAL)
     PetscCall(PCMGSetGalerkin(pc, kc->galerkin_before));
   kc->ready = PETSC_FALSE;
   for (PetscInt l = 0; mg->levels && l < mg->nlevels; l++) {
     for (int up = 0; up < 2; up++) PetscCall(RestoreLevel(pc, l, up));
   }
   PetscCall(ForgetCoarsestGrid(pc));
-  if (kc->apart.use && mg->levels && !kc->choice[0][0].theirs[KCYCLE_ASPECT_PC])
+  if (kc->unknowns.use && mg->levels && !kc->choice[0][0].theirs[KCYCLE_ASPECT_PC])
     PetscCall(PCKCycleUnknownsRemove(pc, mg->levels[0]->smoothd));
-  PetscCall(PCKCycleStructuredReset(kc));
+  PetscCall(PCKCycleLevelsReset(kc));
   PetscCall((*kc->base.reset)(pc));
   PetscCall(PCKCycleSolversKeep(pc));
   PetscCall(LeaveGAMG(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCMG is given coarse operators from now on; what it was to do for them returns with PCKCycleStructuredDrop() */
+/* PCMG is given coarse operators from now on; what it was to do for them returns with PCKCycleLevelsDrop() */
 PetscErrorCode PCKCycleMakeOperators(PC pc)
 {
   PC_MG     *mg = (PC_MG *)pc->data;
@@ -201,7 +214,6 @@ static PetscErrorCode ProgramChoseSmoothers(PC pc, PetscBool *chose)
 /* Why levels cannot be structured, or nothing */
 static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
 {
-  PC_MG     *mg                                    = (PC_MG *)pc->data;
   PC_KCycle *kc                                    = KCycleOf(pc);
   PetscBool  yes                                   = PETSC_FALSE;
   PetscErrorCode (*compute)(KSP, Mat, Mat, void *) = NULL;
@@ -215,7 +227,7 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
   PetscCall(KCycleBoxCheck(pc->dm, KCYCLE_BOX_KERNELS, len, why));
   if (!why[0]) PetscCall(PCKCycleCheckRatio(pc, len, why));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->assembled = (PetscBool)(kc->galerkin_none && mg->galerkin == PC_MG_GALERKIN_NONE);
+  kc->assembled = (PetscBool)(kc->galerkin_none && ((PC_MG *)pc->data)->galerkin == PC_MG_GALERKIN_NONE);
   PetscCall(DMKSPGetComputeOperators(pc->dm, &compute, NULL));
   if (kc->assembled && !compute)
     PetscCall(
@@ -235,12 +247,12 @@ static PetscErrorCode WhyNot(PC pc, size_t len, char why[])
 static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
 {
   PC_KCycle       *kc = KCycleOf(pc);
-  KCycleStructure *fine;
+  KCycleGridLevel *fine;
   PetscBool        is, fits, renew, moved;
 
   PetscFunctionBegin;
   PetscCall(PCKCycleBalanceUndo(kc));
-  fine   = &kc->structure[0];
+  fine   = &kc->grids[0];
   why[0] = 0;
   renew  = (PetscBool)(kc->ready && fine->A && kc->source);
   PetscCall(MatStencilIs(pc->pmat, &is));
@@ -264,7 +276,7 @@ static PetscErrorCode FindStencil(PC pc, size_t len, char why[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Structured levels or not? The finest operator comes out as structure[0] */
+/* Structured levels or not? The finest operator comes out as grids[0].A */
 PetscErrorCode PCKCycleStructuredChoose(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);
@@ -280,7 +292,7 @@ PetscErrorCode PCKCycleStructuredChoose(PC pc)
   if (!kc->general[0]) PetscCall(FindStencil(pc, sizeof(kc->general), kc->general));
   if (!kc->general[0] && !kc->ready && kc->assembled)
     PetscCall(KCycleStructureCheckAssembled(pc, sizeof(kc->general), kc->general));
-  if (kc->general[0] && kc->ready) PetscCall(PCKCycleStructuredDrop(pc));
+  if (kc->general[0] && kc->ready) PetscCall(PCKCycleLevelsDrop(pc));
   PetscCheck(!kc->general[0] || kc->structured != PC_KCYCLE_STRUCTURED_ON, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP, "-pc_kcycle_structured on: levels cannot be structured: %s", kc->general);
   kc->use_structure = (PetscBool)!kc->general[0];
@@ -296,46 +308,47 @@ static PetscErrorCode ForgetCoarser(PC pc)
   PetscScalar *d;
 
   PetscFunctionBegin;
-  A         = kc->structure[0].A;
+  A         = kc->grids[0].A;
   plain     = kc->plain;
   d         = kc->d;
   kc->plain = NULL;
   kc->d     = NULL;
   PetscCall(PetscObjectReference((PetscObject)A));
-  PetscCall(PCKCycleStructuredDrop(pc));
-  kc->structure[0].A = A;
-  kc->plain          = plain;
-  kc->d              = d;
-  PetscCall(PetscInfo(pc, "Other grids suit the new values: building structured levels anew\n"));
+  PetscCall(PCKCycleLevelsDrop(pc));
+  kc->grids[0].A = A;
+  kc->plain      = plain;
+  kc->d          = d;
+  PetscCall(PetscInfo(pc, "Other grids suit the new values: building levels anew\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coarsens until the grid is small, or as often as was asked for */
-static PetscErrorCode BuildStructure(PC pc, PetscInt most)
+/* Coarsens until the grid is small, or as often as was asked for, or renews the values of levels that exist */
+PetscErrorCode PCKCycleBuildLevels(PC pc, PetscInt most, KCycleCoarsen *coarsen)
 {
-  PC_KCycle *kc      = KCycleOf(pc);
-  PetscBool  coarser = PETSC_TRUE, changed = PETSC_FALSE, asked, exists;
+  const PetscBool asked   = (PetscBool)(most < KCYCLE_MAX_LEVELS);
+  PC_KCycle      *kc      = KCycleOf(pc);
+  PetscBool       coarser = PETSC_TRUE, changed = PETSC_FALSE, exist;
 
   PetscFunctionBegin;
-  asked  = (PetscBool)(most < (PetscInt)PETSC_STATIC_ARRAY_LENGTH(kc->structure));
-  exists = (PetscBool)(kc->nstructured > 0);
-  for (PetscInt l = 0; exists && coarser && !changed && l < most - 1; l++)
-    PetscCall(KCycleStructureCoarsen(pc, &kc->structure[l], asked, PETSC_TRUE, &coarser, &changed));
+  exist = (PetscBool)(kc->ngrids > 0);
+  for (PetscInt l = 0; exist && coarser && !changed && l < most - 1; l++)
+    PetscCall((*coarsen)(pc, &kc->grids[l], asked, PETSC_TRUE, &coarser, &changed));
   if (changed) PetscCall(ForgetCoarser(pc));
-  if (exists && !changed) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectReference((PetscObject)pc->dm));
-  kc->structure[0].dm = pc->dm;
-  kc->nstructured     = 1;
-  for (coarser = PETSC_TRUE; coarser && kc->nstructured < most; kc->nstructured += coarser)
-    PetscCall(KCycleStructureCoarsen(pc, &kc->structure[kc->nstructured - 1], asked, PETSC_FALSE, &coarser, &changed));
+  if (exist && !changed) PetscFunctionReturn(PETSC_SUCCESS);
+  if (kc->use_structure) {
+    PetscCall(PetscObjectReference((PetscObject)pc->dm));
+    kc->grids[0].dm = pc->dm;
+  } else PetscCall(KCycleMeshCreate(pc->dm, &kc->grids[0].mesh));
+  kc->ngrids = 1;
+  for (coarser = PETSC_TRUE; coarser && kc->ngrids < most; kc->ngrids += coarser)
+    PetscCall((*coarsen)(pc, KCycleGridOf(kc, 0), asked, PETSC_FALSE, &coarser, &changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The coarsest operator goes to PETSc's solvers as an ordinary matrix, with its grid */
-static PetscErrorCode SetCoarsest(PC pc, const KCycleStructure *level)
+static PetscErrorCode SetCoarsest(PC pc, const KCycleGridLevel *level)
 {
-  PC_MG     *mg     = (PC_MG *)pc->data;
-  KSP        coarse = mg->levels[0]->smoothd;
+  KSP        coarse = ((PC_MG *)pc->data)->levels[0]->smoothd;
   PC_KCycle *kc     = KCycleOf(pc);
 
   PetscFunctionBegin;
@@ -377,7 +390,7 @@ static PetscErrorCode CreateHostVectors(PC pc)
   PetscMPIInt    size;
 
   PetscFunctionBegin;
-  PetscCall(MatGetLocalSize(kc->structure[0].A, &n, NULL));
+  PetscCall(MatGetLocalSize(kc->grids[0].A, &n, NULL));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   for (int i = 0; i < 2 && !kc->host[i]; i++) {
     if (size == 1) PetscCall(VecCreateSeqWithArray(comm, 1, n, NULL, &kc->host[i]));
@@ -396,11 +409,11 @@ static PetscErrorCode SetLevels(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleMakeOperators(pc));
   PetscCall(CreateHostVectors(pc));
-  PetscCall(SetCoarsest(pc, &kc->structure[kc->nstructured - 1]));
+  PetscCall(SetCoarsest(pc, KCycleGridOf(kc, 0)));
   PCKCycleChooseKappa(kc, "");
-  for (PetscInt l = 0; l < kc->nstructured - 1; l++) {
-    const PetscInt   number = kc->nstructured - 1 - l;
-    KCycleStructure *level  = &kc->structure[l];
+  for (PetscInt l = 0; l < kc->ngrids - 1; l++) {
+    const PetscInt   number = kc->ngrids - 1 - l;
+    KCycleGridLevel *level  = &kc->grids[l];
 
     PetscCall(PCMGSetInterpolation(pc, number, level->P));
     PetscCall(PCKCycleSetSmoothers(pc, l));
@@ -419,14 +432,14 @@ static PetscErrorCode LeaveToDM(PC pc, PetscInt wanted)
   PetscBool  stencil;
 
   PetscFunctionBegin;
-  built = kc->nstructured;
+  built = kc->ngrids;
   if (kc->ready || kc->finer.exists || wanted <= built || kc->structured == PC_KCYCLE_STRUCTURED_ON ||
-      kc->structure[built - 1].gathers != KCYCLE_GATHERS_NOT)
+      kc->grids[built - 1].gathers != KCYCLE_GATHERS_NOT)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilIs(pc->pmat, &stencil));
   PetscCall(KCycleDMCountLevels(pc->dm, &most, &chosen));
   if (stencil || pc->dm == kc->found.dm || wanted > most) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleStructuredDrop(pc));
+  PetscCall(PCKCycleLevelsDrop(pc));
   kc->use_structure = PETSC_FALSE;
   PetscCall(PetscSNPrintf(kc->general, sizeof(kc->general),
                           "%" PetscInt_FMT " levels were asked for, and there would be %" PetscInt_FMT, wanted, built));
@@ -443,10 +456,10 @@ PetscErrorCode PCKCycleStructuredSetUp(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleLevelsWanted(pc, &wanted));
   PetscCall(PCKCycleFixLevels(pc));
-  PetscCall(BuildStructure(pc, wanted));
+  PetscCall(PCKCycleBuildLevels(pc, wanted, KCycleStructureCoarsen));
   PetscCall(LeaveToDM(pc, wanted));
   if (!kc->use_structure) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCKCycleUseLevels(pc, kc->nstructured, wanted));
+  PetscCall(PCKCycleUseLevels(pc, kc->ngrids, wanted));
   PetscCall(SetLevels(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -24,7 +24,7 @@
   least 5 times, and each visit is timed; medians are kept until a set-up finds other levels. They are summed up for a
   prediction. Alpha, beta and gamma are fitted to them and are shown by `-ksp_view`, as are the times of cycles with
   kappa 1, 2, 3, 4 and w, the sizes of grids from which on operations take longer than launches and messages, and
-  the time of all cycles since then beside what is predicted for them.
+  the time of all cycles since then and what is predicted for them.
 
   Cycles that are timed do not count in `PCKCycleGetLevelCalls()`.
 
@@ -67,13 +67,10 @@ PetscErrorCode PCKCycleSetCalibrate(PC pc, PetscBool calibrate)
 @*/
 PetscErrorCode PCKCycleGetCalibrate(PC pc, PetscBool *calibrate)
 {
-  PC_KCycle *kc;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(calibrate, 2);
-  PetscCall(PCKCycleGetContext(pc, &kc));
-  *calibrate = kc->timing.calibrate;
+  KC_KCYCLE_GET(pc, timing.calibrate, calibrate);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,6 +1,6 @@
 /*
-  Several unknowns at a point, solved for one by one: a sweep of PCFIELDSPLIT through the unknowns, each with a PCKCYCLE
-  of its own on its own grids, and beside it sweeps of a smoother of all unknowns together.
+  Several unknowns at a point, solved for one by one: a sweep of PCFIELDSPLIT through the unknowns, each with its own
+  PCKCYCLE on its own grids, together with sweeps of a smoother of all unknowns together.
 
   Grids and linear interpolation that all unknowns share are good for unknowns of one kind, however they are coupled.
   Where one is transported and another diffuses, they may fail: coarse operators of the former are unstable, and strong
@@ -11,16 +11,6 @@
 
 /* Rounding */
 #define TINY PETSC_SQRT_MACHINE_EPSILON
-
-/* With the levels; what a trial has shown stays for who goes on with it */
-PetscErrorCode PCKCycleUnknownsReset(PC_KCycle *kc)
-{
-  PetscFunctionBegin;
-  kc->apart.use   = PETSC_FALSE;
-  kc->apart.tried = 0;
-  PetscCall(VecDestroy(&kc->apart.image));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Why unknowns cannot be solved for one by one, or nothing. All else that levels of ordinary matrices need is there */
 PetscErrorCode PCKCycleUnknownsWhyNot(PC pc, size_t len, char why[])
@@ -335,33 +325,33 @@ PetscErrorCode PCKCycleUnknownsFollow(PC pc)
   PetscBool  changed;
 
   PetscFunctionBegin;
-  if (!kc->ready || !kc->use_grids || kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO || !kc->apart.tried)
+  if (!kc->ready || !kc->use_grids || kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO || !kc->unknowns.tried)
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDAGetDof(pc->dm, &dof));
-  PetscCall(PCKCycleOperatorChanged(pc, dof, &kc->apart.image, &changed));
+  PetscCall(PCKCycleOperatorChanged(pc, dof, &kc->unknowns.image, &changed));
   if (!changed) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->apart.tried = 0;
-  if (kc->apart.use) PetscCall(PCKCycleStructuredDrop(pc));
+  kc->unknowns.tried = 0;
+  if (kc->unknowns.use) PetscCall(PCKCycleLevelsDrop(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Levels for all unknowns: tried where they may fail */
 static PetscErrorCode TryTogether(PC pc, PetscInt dof, PetscBool *fail)
 {
-  PC_KCycle   *kc = KCycleOf(pc);
-  PetscBool    symmetric, changed;
-  char         why[256] = "";
-  KCycleApart *apart    = &kc->apart;
+  PC_KCycle      *kc = KCycleOf(pc);
+  PetscBool       symmetric, changed;
+  char            why[256] = "";
+  KCycleUnknowns *unknowns = &kc->unknowns;
 
   PetscFunctionBegin;
-  PetscCall(PetscFree(apart->shrinks));
-  PetscCall(PetscMalloc1(2 * dof, &apart->shrinks));
-  PetscCall(PCKCycleOperatorChanged(pc, dof, &kc->apart.image, &changed)); /* from now on */
-  apart->slowest[0] = apart->slowest[1] = 0;
+  PetscCall(PetscFree(unknowns->shrinks));
+  PetscCall(PetscMalloc1(2 * dof, &unknowns->shrinks));
+  PetscCall(PCKCycleOperatorChanged(pc, dof, &kc->unknowns.image, &changed)); /* from now on */
+  unknowns->slowest[0] = unknowns->slowest[1] = 0;
   PetscCall(IsSymmetric(pc, dof, &symmetric));
-  if (!symmetric) PetscCall(Try(pc, dof, apart->shrinks, &apart->slowest[0]));
-  if (apart->slowest[0] > KCYCLE_TRIAL_SLOW) PetscCall(PCKCycleUnknownsWhyNot(pc, sizeof(why), why));
-  *fail = (PetscBool)(apart->slowest[0] > KCYCLE_TRIAL_SLOW && !why[0]);
+  if (!symmetric) PetscCall(Try(pc, dof, unknowns->shrinks, &unknowns->slowest[0]));
+  if (unknowns->slowest[0] > KCYCLE_TRIAL_SLOW) PetscCall(PCKCycleUnknownsWhyNot(pc, sizeof(why), why));
+  *fail = (PetscBool)(unknowns->slowest[0] > KCYCLE_TRIAL_SLOW && !why[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -371,55 +361,56 @@ static PetscErrorCode TryTogether(PC pc, PetscInt dof, PetscBool *fail)
 */
 PetscErrorCode PCKCycleUnknownsJudge(PC pc, PetscBool *again)
 {
-  PC_KCycle   *kc = KCycleOf(pc);
-  PetscInt     dof, tried;
-  PetscBool    use;
-  Vec          image;
-  KCycleApart *apart = &kc->apart;
+  PC_KCycle      *kc = KCycleOf(pc);
+  PetscInt        dof, tried;
+  PetscBool       use;
+  Vec             image;
+  KCycleUnknowns *unknowns = &kc->unknowns;
 
   PetscFunctionBegin;
-  use    = apart->use;
+  use    = unknowns->use;
   *again = PETSC_FALSE;
   if (use && !kc->failure[0]) PetscCall(KSPSetUpOnBlocks(((PC_MG *)pc->data)->levels[0]->smoothd));
   if (!kc->use_grids || kc->ngrids == 1 || kc->hierarchy != PC_KCYCLE_HIERARCHY_AUTO || kc->failure[0])
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDAGetDof(pc->dm, &dof));
-  if (dof < 2 || apart->tried != (use ? 1 : 0)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dof < 2 || unknowns->tried != (use ? 1 : 0)) PetscFunctionReturn(PETSC_SUCCESS);
   if (!use) PetscCall(TryTogether(pc, dof, again));
-  else PetscCall(Try(pc, dof, apart->shrinks + dof, &apart->slowest[1]));
-  if (use) *again = (PetscBool)(apart->slowest[1] > PetscMin(1, KCYCLE_TRIAL_SLOW * apart->slowest[0]));
-  tried = ++apart->tried;
-  PetscCall(PetscInfo(pc, "Of errors of the slowest unknown %g are left by %d cycles%s\n", (double)apart->slowest[use],
-                      KCYCLE_TRIAL - 1, use ? ", one by one" : ""));
-  if (apart->slowest[use] > KCYCLE_TRIAL_SLOW) PetscCall(ForgetFailure(pc));
+  else PetscCall(Try(pc, dof, unknowns->shrinks + dof, &unknowns->slowest[1]));
+  if (use) *again = (PetscBool)(unknowns->slowest[1] > PetscMin(1, KCYCLE_TRIAL_SLOW * unknowns->slowest[0]));
+  tried = ++unknowns->tried;
+  PetscCall(PetscInfo(pc, "Of errors of the slowest unknown %g are left by %d cycles%s\n",
+                      (double)unknowns->slowest[use], KCYCLE_TRIAL - 1, use ? ", one by one" : ""));
+  if (unknowns->slowest[use] > KCYCLE_TRIAL_SLOW) PetscCall(ForgetFailure(pc));
   if (!*again) PetscFunctionReturn(PETSC_SUCCESS);
-  image        = apart->image;
-  apart->image = NULL;
-  PetscCall(PCKCycleStructuredDrop(pc));
-  apart->image = image;
-  apart->tried = tried;
-  apart->use   = (PetscBool)!use;
+  image           = unknowns->image;
+  unknowns->image = NULL;
+  PetscCall(PCKCycleLevelsDrop(pc));
+  unknowns->image = image;
+  unknowns->tried = tried;
+  unknowns->use   = (PetscBool)!use;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCKCycleUnknownsView(PC pc, PetscViewer viewer)
 {
-  PC_KCycle         *kc = KCycleOf(pc);
-  PetscInt           dof;
-  const KCycleApart *apart = &kc->apart;
+  PetscInt              dof;
+  const KCycleUnknowns *unknowns = &KCycleOf(pc)->unknowns;
 
   PetscFunctionBegin;
-  if (!apart->tried || !apart->shrinks || apart->slowest[0] <= KCYCLE_TRIAL_SLOW) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!unknowns->tried || !unknowns->shrinks || unknowns->slowest[0] <= KCYCLE_TRIAL_SLOW)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDAGetDof(pc->dm, &dof));
   PetscCall(PetscViewerASCIIPrintf(viewer, "    grids for all unknowns together do not suit them: %d cycles leave\n",
                                    KCYCLE_TRIAL - 1));
   for (PetscInt u = 0; u < dof; u++) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "      %.1e of errors of unknown %" PetscInt_FMT,
-                                     (double)PetscMin(apart->shrinks[u], 1e99), u));
+                                     (double)PetscMin(unknowns->shrinks[u], 1e99), u));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-    if (apart->tried > 1)
-      PetscCall(PetscViewerASCIIPrintf(viewer, ", one by one %.1e%s", (double)PetscMin(apart->shrinks[dof + u], 1e99),
-                                       u == dof - 1 && !apart->use ? ", which is not better" : ""));
+    if (unknowns->tried > 1)
+      PetscCall(PetscViewerASCIIPrintf(viewer, ", one by one %.1e%s",
+                                       (double)PetscMin(unknowns->shrinks[dof + u], 1e99),
+                                       u == dof - 1 && !unknowns->use ? ", which is not better" : ""));
     PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
     PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   }

@@ -91,7 +91,7 @@ static PetscErrorCode RefuseOthers(PC pc, PetscInt l)
 }
 
 /*
-  The type of PCMG's cycle as kappa: 1 for v, infinity for w. That of a level is 0 until somebody chooses one (see
+  The type of PCMG's cycle as kappa: 1 for v, infinity for w. That of a level is 0 until one is chosen (see
   PCMGSetLevels_KCycle()). Types that differ from level to level are no kappa-cycle.
 */
 static PetscErrorCode TakeCycleType(PC pc)
@@ -166,7 +166,7 @@ static PetscErrorCode CompleteNew(PC pc, const PC_MG_Levels *lv, int up)
       (PetscBool)(choice[0].chose && !choice[up].theirs[KCYCLE_ASPECT_KSP] && !choice[up].theirs[KCYCLE_ASPECT_PC]);
   choice[up].sweeps = choice[0].sweeps;
   if (kc->use_structure && choice[up].chose) {
-    const KCycleStructure *level = &kc->structure[kc->nstructured - 1 - lv->level];
+    const KCycleGridLevel *level = KCycleGridOf(kc, lv->level);
 
     PetscCall(PCRelaxSetLines(ksp->pc, level->lines, level->planes));
   }
@@ -210,7 +210,7 @@ static PetscErrorCode Complete(PC pc, PC_MG_Levels *lv, int up)
   }
   PetscCall(KSPSetUp(ksp));
   if (lv->level || (now->ready && !other)) PetscFunctionReturn(PETSC_SUCCESS);
-  kc->ready = PETSC_FALSE; /* a solver that goes on with a coarsest grid is new, too */
+  kc->ready = PETSC_FALSE; /* the solver of agglomerated levels is new, too */
   PetscCall(PCKCycleGatheredSetUp(pc));
   kc->ready = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -270,7 +270,7 @@ PetscErrorCode PCKCycleStartAnew(PC pc)
   PetscFunctionBegin;
   PetscCall(PCKCycleModelReset(kc));
   PetscCall(PCKCycleCoarseForget(pc));
-  if (kc->nstructured || kc->grids) PetscCall(PCKCycleStructuredDrop(pc));
+  if (kc->ngrids) PetscCall(PCKCycleLevelsDrop(pc));
   kc->ready       = PETSC_FALSE;
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -383,7 +383,7 @@ PetscErrorCode PCMGSetLevels_KCycle(PC pc, PetscInt nlevels, MPI_Comm *comms)
     PetscCall(PCKCycleReplaceLevels(pc, nlevels, comms));
     PetscCall(PCKCycleSolversMade(pc));
   }
-  /* nobody has chosen a type; PCMG hands it on to other levels */
+  /* no type has been chosen; PCMG hands it on to other levels */
   for (PetscInt l = 0; first && l < mg->nlevels; l++) mg->levels[l]->cycles = (PCMGCycleType)0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

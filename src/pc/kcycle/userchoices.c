@@ -11,7 +11,7 @@ typedef struct {
 } Chebyshev;
 
 typedef struct {
-  KSP ksp; /* NULL: nobody has asked for it */
+  KSP ksp; /* NULL: it has not been asked for */
 } Redundant;
 
 /* Bytes added to a digest (Fowler, Noll and Vo) */
@@ -175,7 +175,7 @@ static PetscErrorCode Record(KSP ksp, KCycleChoice *choice)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver behind the coarser levels that PCMGGetSmootherUp() has made has the types of the other one. Which of them
+/* A solver after the coarser levels that PCMGGetSmootherUp() has made has the types of the other one. Which of them
    the program has changed, or their parameters? */
 static PetscErrorCode NoticeNew(KSP ksp, KSP down, KCycleChoice *choice)
 {

@@ -1,6 +1,7 @@
 /*
   What -ksp_view shows of PCKCYCLE.
 */
+#include <petsckcycle/private/ghostsimpl.h>
 #include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 #include <petsckcycle/private/deviceimpl.h>
@@ -154,16 +155,15 @@ static PetscErrorCode ViewLevels(PC pc, PC_KCycle *kc, PetscViewer viewer)
 
 static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
-  PC_MG      *mg = (PC_MG *)pc->data;
   const char *text;
 
   PetscFunctionBegin;
-  switch (mg->galerkin) {
+  switch (((PC_MG *)pc->data)->galerkin) {
   case PC_MG_GALERKIN_NONE:
     text = "given, or assembled on the coarse grids";
     break;
   case PC_MG_GALERKIN_EXTERNAL:
-    if (kc->use_grids) text = kc->apart.use ? "the operator, unknown by unknown" : "Galerkin products";
+    if (kc->use_grids) text = kc->unknowns.use ? "the operator, unknown by unknown" : "Galerkin products";
     else
       text = kc->use_structure
                  ? (kc->assembled ? "assembled on the coarse grids, as stencils" : "Galerkin products, as stencils")
@@ -176,16 +176,16 @@ static PetscErrorCode ViewCoarseOperators(PC pc, PC_KCycle *kc, PetscViewer view
     text = "Galerkin products for the operator";
     break;
   default:
-    text = kc->galerkin_chosen ? "Galerkin products (nobody provides others)" : "Galerkin products";
+    text = kc->galerkin_chosen ? "Galerkin products (the program provides no others)" : "Galerkin products";
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  coarse operators: %s\n", text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How many processes go on with the coarsest level, and why */
+/* On how many processes agglomerated levels are, and why */
 static PetscErrorCode ViewGathered(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
-  const KCycleStructure *level   = &kc->structure[kc->nstructured - 1];
+  const KCycleGridLevel *level   = KCycleGridOf(kc, 0);
   char                   why[96] = "no more levels are wanted, and it is too large for a direct solver on each";
   PetscMPIInt            size;
 
@@ -203,14 +203,50 @@ static PetscErrorCode ViewGathered(PC pc, PC_KCycle *kc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode ViewGrids(const PC_KCycle *kc, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = kc->ngrids - 1; l >= 0; l--) {
+    const KCycleGridLevel *level  = KCycleGridOf(kc, l);
+    const KCycleStencil   *st     = KCycleStencilOf(level->A);
+    const PetscInt        *size   = st->box->size;
+    const char            *fused  = PCKCycleFused(kc, l);
+    const KCycleGhosts    *ghosts = kc->parts && l ? kc->parts[l].ghosts : NULL;
+    char                   to[96] = "", lines[64] = "", deep[64] = "";
+
+    if (level->P) {
+      PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation%s",
+                              level->factor[0] == 2 ? "x" : "", level->factor[1] == 2 ? "y" : "",
+                              level->factor[2] == 2 ? "z" : "",
+                              PCKCycleInterpolationTypes[MatStencilTransferInterpolation(level->P)],
+                              MatStencilTransferFilled(level->P) ? " with inactive points" : ""));
+      PetscCall(PetscSNPrintf(lines, sizeof(lines), "%s%s%s%s", level->planes[0] ? ", planes across " : "",
+                              level->planes, level->lines[0] ? ", lines along " : "", level->lines));
+    }
+    if (ghosts)
+      PetscCall(PetscSNPrintf(deep, sizeof(deep), " with ghost points, %" PetscInt_FMT " deep", ghosts->depth));
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT
+                                     " x %" PetscInt_FMT ", %d points%s%s%s%s%s%s\n",
+                                     l + kc->gathered.below, size[0], size[1], size[2], st->shape.ncoeffs, lines,
+                                     fused ? ", " : "", fused ? fused : "", deep, to,
+                                     level->blocked && !kc->gathered.ours ? ", not coarsened further on these processes"
+                                                                          : ""));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
 {
   PetscFunctionBegin;
   if (kc->nlevels_asked > kc->nlevels + kc->gathered.below)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels were asked for, and are more than there are\n",
                                      kc->nlevels_asked));
-  PetscCall(PCKCycleOvercorrectView(kc, viewer));
-  PetscCall(PCKCycleFMGView(kc, viewer));
+  if (kc->nlevels > 1 && PCKCycleOvercorrectFactor(kc, kc->nlevels - 1) != 1)
+    PetscCall(PetscViewerASCIIPrintf(
+        viewer, "  corrections from coarser levels to the finest one are multiplied by %g\n", (double)kc->overcorrect));
+  if (kc->fmg.interpolation == PC_KCYCLE_FMG_CUBIC)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  solutions come to finer levels by cubic interpolation\n"));
   if (kc->copy) PetscCall(PetscViewerASCIIPrintf(viewer, "  levels are made from a copy of the operator in aij\n"));
   if (kc->instead[0])
     PetscCall(
@@ -229,32 +265,7 @@ static PetscErrorCode ViewStructure(PC pc, PC_KCycle *kc, PetscViewer viewer)
   if (kc->engine && kc->precise[0])
     PetscCall(PetscViewerASCIIPrintf(viewer, "    in %s precision: %s\n", kc->engine->name, kc->precise));
   if (kc->handed[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "    run by PCMG: %s\n", kc->handed));
-  for (PetscInt i = 0; i < kc->nstructured; i++) {
-    const KCycleStructure *level  = &kc->structure[i];
-    const KCycleStencil   *st     = KCycleStencilOf(level->A);
-    const PetscInt        *size   = st->box->size;
-    const char            *fused  = PCKCycleFused(kc, kc->nstructured - 1 - i);
-    char                   to[96] = "", lines[64] = "", ghosts[64];
-
-    if (level->P) {
-      PetscCall(PetscSNPrintf(to, sizeof(to), ", coarsened in %s%s%s by %s interpolation%s",
-                              level->factor[0] == 2 ? "x" : "", level->factor[1] == 2 ? "y" : "",
-                              level->factor[2] == 2 ? "z" : "",
-                              PCKCycleInterpolationTypes[MatStencilTransferInterpolation(level->P)],
-                              MatStencilTransferFilled(level->P) ? " with inactive points" : ""));
-    }
-    if (level->P)
-      PetscCall(PetscSNPrintf(lines, sizeof(lines), "%s%s%s%s", level->planes[0] ? ", planes across " : "",
-                              level->planes, level->lines[0] ? ", lines along " : "", level->lines));
-    PetscCall(PCKCycleGhostsDescribe(kc, kc->nstructured - 1 - i, sizeof(ghosts), ghosts));
-    PetscCall(PetscViewerASCIIPrintf(viewer,
-                                     "    %5" PetscInt_FMT " grid %" PetscInt_FMT " x %" PetscInt_FMT
-                                     " x %" PetscInt_FMT ", %d points%s%s%s%s%s%s\n",
-                                     kc->nstructured - 1 - i + kc->gathered.below, size[0], size[1], size[2],
-                                     st->shape.ncoeffs, lines, fused ? ", " : "", fused ? fused : "", ghosts, to,
-                                     level->blocked && !kc->gathered.ours ? ", not coarsened further on these processes"
-                                                                          : ""));
-  }
+  PetscCall(ViewGrids(kc, viewer));
   PetscCall(ViewGathered(pc, kc, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -386,7 +397,11 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   if (kc->failure[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  set-up failed: %s\n", kc->failure));
   if (!kc->ready) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCKCycleFallbackView(pc, viewer));
-  PetscCall(PCKCycleAnswerView(pc, viewer));
+  if (kc->answer.wrong)
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  warning: KSP converged by its norm, to %.1e, but the residual b - A x was %.1e "
+                                     "of b (-pc_kcycle_check makes it an error)\n",
+                                     (double)kc->answer.claimed, (double)kc->answer.reduced));
   PetscCall(ViewHierarchy(kc, viewer));
   PetscCall(PCKCycleFoundView(pc, viewer));
   PetscCall(ViewCoarseOperators(pc, kc, viewer));
@@ -396,7 +411,8 @@ PetscErrorCode PCView_KCycle(PC pc, PetscViewer viewer)
   PetscCall(ViewTraffic(pc, kc, viewer));
   PetscCall(PCKCycleModelView(pc, viewer));
   PetscCall(PCKCyclePredictView(pc, viewer));
-  PetscCall(PCKCycleProfileShow(pc, viewer));
+  if (kc->profiling.wanted && kc->profiling.cycles && !kc->finer.exists)
+    PetscCall(PCKCycleProfileShow(pc, PETSC_FALSE, viewer));
   if (format == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(KCyclePolicyView(viewer));
   if (mg->view && kc->nlevels > 1) PetscCall((*mg->view)(pc, viewer)); /* PCGAMG's wants two levels */
   PetscCall(ViewSolvers(mg, kc->gathered.below, viewer));
