@@ -458,10 +458,12 @@ def check_guards(tree):
         if not first or not name.startswith(first[1]):
             continue
         body = source.body(f)
+        if re.search(r"\bKC_PC_(?:GET|SET\w*)\(", body):
+            continue
         if not re.search(rf"\bPetscValidHeaderSpecific\w*\(\s*{first[2]}\b", body):
             yield source.path, f.line, f"{name}() does not check {first[2]} with PetscValidHeaderSpecific()"
-        if not re.search(r"\bPetsc(?:Try|Use)Method\b|\b(?:KCycleOf|PCKCycleGetContext|KCycleRelaxOf|GetRelax"
-                         r"|KCyclePC(?:Query|Require)|KC_PC_[GS]ET|GetSetUp)\b", body):
+        if not re.search(r"\bPetsc(?:Try|Use)Method\b|\b(?:KCycleOf|PCKCycleGetContext|KCyclePC(?:Query|Require)"
+                         r"|GetSetUp)\b", body):
             yield source.path, f.line, (f"{name}() does not look at the type of {first[2]}: use PetscTryMethod(), "
                                         f"PetscUseMethod(), or the accessor of the type")
         page = tree.page("@", name)

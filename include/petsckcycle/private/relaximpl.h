@@ -65,8 +65,6 @@ static inline PCRelaxOrderType KCycleRelaxOrder(const PC_Relax *relax)
   return relax->smoothing ? PC_RELAX_ORDER_FORWARD : PC_RELAX_ORDER_SYMMETRIC;
 }
 
-/* NULL: the PC is of another type */
-PETSC_INTERN PC_Relax      *KCycleRelaxOf(PC);
 PETSC_INTERN PetscErrorCode PCSetFromOptions_Relax(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);

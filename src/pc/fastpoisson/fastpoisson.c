@@ -11,9 +11,10 @@ PetscLogEvent PCFastPoissonEvents[KCYCLE_FP_NUM_EVENTS];
 
 static const char *const events[] = {"PCFastPoisSetUp", "PCFastPoisTransf", "PCFastPoisSystem", "PCFastPoisExchg"};
 
-/* What set-up has made */
-static PetscErrorCode Clear(PC_FastPoisson *fp)
+static PetscErrorCode PCReset_FastPoisson(PC pc)
 {
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
   PetscFunctionBegin;
   PetscCall(PCFastPoissonLayoutsDestroy(fp));
   PetscCall(PCFastPoissonDirectionsDestroy(fp));
@@ -23,13 +24,6 @@ static PetscErrorCode Clear(PC_FastPoisson *fp)
   PetscCall(PCFastPoissonDeviceDestroy(fp));
   fp->ready = fp->nearest = fp->coupled = fp->apart = fp->empty = PETSC_FALSE;
   fp->nstages                                                   = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCReset_FastPoisson(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(Clear((PC_FastPoisson *)pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,7 +124,7 @@ static PetscErrorCode PCSetUp_FastPoisson(PC pc)
   PetscFunctionBegin;
   fp->failure[0] = '\0';
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
-  PetscCall(Clear(fp));
+  PetscCall(PCReset_FastPoisson(pc));
   PetscCall(FindGrid(pc));
   PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_SETUP], pc, 0, 0, 0));
   PetscCall(FindOperator(pc));
@@ -305,12 +299,8 @@ static PetscErrorCode PCView_FastPoisson(PC pc, PetscViewer viewer)
 
 static PetscErrorCode PCDestroy_FastPoisson(PC pc)
 {
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-
   PetscFunctionBegin;
   PetscCall(PCReset_FastPoisson(pc));
-  PetscCall(PetscFree(fp->load));
-  PetscCall(PetscFree(fp->save));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -111,7 +111,7 @@ typedef struct {
   PetscBool                    approximate;
   PCFastPoissonEffortType      effort;
   PCFastPoissonTridiagonalType tridiagonal;
-  char                        *load, *save;
+  char                         load[PETSC_MAX_PATH_LEN], save[PETSC_MAX_PATH_LEN]; /* files of FFTW's wisdom, or "" */
 
   /* made at set-up */
   PetscBool         ready;

@@ -153,7 +153,7 @@ PetscErrorCode PCFastPoissonWisdomLoad(PC pc)
   int             fine;
 
   PetscFunctionBegin;
-  if (!fp->load) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!fp->load[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   if (!rank) {
     FILE *file = fopen(fp->load, "rb");
@@ -190,7 +190,7 @@ PetscErrorCode PCFastPoissonWisdomSave(PC pc)
   PetscMPIInt     rank, fine = 1;
 
   PetscFunctionBegin;
-  if (!fp->save) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!fp->save[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(fp->effort != PC_FASTPOISSON_ESTIMATE, comm, PETSC_ERR_ARG_INCOMP,
              "FFTW gathers no wisdom without measuring: give -pc_fastpoisson_effort measure or patient with "
              "-pc_fastpoisson_wisdom_save");

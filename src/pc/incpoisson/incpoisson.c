@@ -222,12 +222,7 @@ static PetscErrorCode PCApplyTranspose_IncPoisson(PC pc, Vec b, Vec x)
 @*/
 PetscErrorCode PCIncPoissonSetPattern(PC pc, PCIncPoissonPatternType pattern)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, pattern, 2);
-  PetscCall(KCycleCheckChoice(pc, PCIncPoissonPatternTypes, (int)pattern));
-  KC_PC_SET(pc, PCINCPOISSON, PC_IncPoisson, pattern, pattern);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET_ENUM(pc, PCINCPOISSON, PC_IncPoisson, pattern, PCIncPoissonPatternTypes, pattern);
 }
 
 /*@
@@ -247,11 +242,7 @@ PetscErrorCode PCIncPoissonSetPattern(PC pc, PCIncPoissonPatternType pattern)
 @*/
 PetscErrorCode PCIncPoissonGetPattern(PC pc, PCIncPoissonPatternType *pattern)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(pattern, 2);
   KC_PC_GET(pc, PCINCPOISSON, PC_IncPoisson, pattern, pattern);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
@@ -277,12 +268,7 @@ PetscErrorCode PCIncPoissonGetPattern(PC pc, PCIncPoissonPatternType *pattern)
 @*/
 PetscErrorCode PCIncPoissonSetScaling(PC pc, PCIncPoissonScalingType scaling)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, scaling, 2);
-  PetscCall(KCycleCheckChoice(pc, PCIncPoissonScalingTypes, (int)scaling));
-  KC_PC_SET(pc, PCINCPOISSON, PC_IncPoisson, scaling, scaling);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET_ENUM(pc, PCINCPOISSON, PC_IncPoisson, scaling, PCIncPoissonScalingTypes, scaling);
 }
 
 /*@
@@ -302,11 +288,7 @@ PetscErrorCode PCIncPoissonSetScaling(PC pc, PCIncPoissonScalingType scaling)
 @*/
 PetscErrorCode PCIncPoissonGetScaling(PC pc, PCIncPoissonScalingType *scaling)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(scaling, 2);
   KC_PC_GET(pc, PCINCPOISSON, PC_IncPoisson, scaling, scaling);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetFromOptions_IncPoisson(PC pc, KCycleOptionItems PetscOptionsObject)

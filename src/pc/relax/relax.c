@@ -299,9 +299,10 @@ static PetscErrorCode PCApplyRichardson_Relax(PC pc, Vec b, Vec x, Vec w, PetscR
 /* Of no effect on other types, as the next three */
 PetscErrorCode PCRelaxSetReverse(PC pc, PetscBool reverse)
 {
-  PC_Relax *relax = KCycleRelaxOf(pc);
+  PC_Relax *relax;
 
   PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   if (relax) relax->reverse = reverse;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -309,9 +310,10 @@ PetscErrorCode PCRelaxSetReverse(PC pc, PetscBool reverse)
 /* The colour of this point comes first */
 PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
 {
-  PC_Relax *relax = KCycleRelaxOf(pc);
+  PC_Relax *relax;
 
   PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   if (relax) PetscCall(PetscArraycpy(relax->origin, origin, 3));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -319,9 +321,10 @@ PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
 /* The coarser grid that corrections come from: smoothers leave to it what it sees */
 PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscInt origin[], PetscInt fewer)
 {
-  PC_Relax *relax = KCycleRelaxOf(pc);
+  PC_Relax *relax;
 
   PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   PetscCall(PCRelaxSetOrigin(pc, origin));
   if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscArraycpy(relax->factor, factor, 3));
@@ -333,10 +336,11 @@ PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscIn
    points */
 PetscErrorCode PCRelaxSetLines(PC pc, const char lines[], const char planes[])
 {
-  PC_Relax *relax = KCycleRelaxOf(pc);
+  PC_Relax *relax;
   PetscBool same[2];
 
   PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(relax->lines, lines, &same[0]));
   PetscCall(PetscStrcmp(relax->planes, planes, &same[1]));
@@ -349,11 +353,12 @@ PetscErrorCode PCRelaxSetLines(PC pc, const char lines[], const char planes[])
 /* Is it PCRELAX, and has nobody chosen its type, by the option neither? */
 PetscErrorCode PCRelaxIsAuto(PC pc, PetscBool *automatic)
 {
-  const PC_Relax *relax = KCycleRelaxOf(pc);
-  char            type[64];
-  PetscBool       given;
+  PC_Relax *relax;
+  char      type[64];
+  PetscBool given;
 
   PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   *automatic = PETSC_FALSE;
   if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_relax_type", type,
@@ -366,9 +371,10 @@ PetscErrorCode PCRelaxIsAuto(PC pc, PetscBool *automatic)
    none */
 PetscErrorCode PCRelaxGetSmoother(PC pc, Mat A, KCycleSmoother **smoother, PCRelaxOrderType *order)
 {
-  PC_Relax *relax = KCycleRelaxOf(pc);
+  PC_Relax *relax;
 
   PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   *smoother = NULL;
   if (!relax || !relax->smoother || relax->A != A) PetscFunctionReturn(PETSC_SUCCESS);
   relax->smoothing = PETSC_TRUE;
