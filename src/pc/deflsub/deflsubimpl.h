@@ -87,11 +87,19 @@ typedef enum {
 } PCDeflSubEvent;
 PETSC_INTERN PetscLogEvent PCDeflSubEvents[DEFLSUB_NUM_EVENTS];
 
+/* Products with vectors of this process: those with transposes are stored, the others are added */
+typedef enum {
+  DEFLSUB_PRODUCT_ZT,  /* a = Z^T x */
+  DEFLSUB_PRODUCT_AZT, /* a = (A Z)^T x */
+  DEFLSUB_PRODUCT_Z,   /* x += Z a */
+  DEFLSUB_PRODUCT_AZ   /* x -= A Z a */
+} PCDeflSubProduct;
+
+/* deflsub.c */
 PETSC_INTERN PetscErrorCode PCDeflSubOperator(PC, Mat *);
 PETSC_INTERN PetscErrorCode PCDeflSubCreateInner(PC);
-PETSC_INTERN PetscErrorCode PCDeflSubCorrect_DeflSub(PC, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCDeflSubProject_DeflSub(PC, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCDeflSubProjectTranspose_DeflSub(PC, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCDeflSubMultiply(PC, PCDeflSubProduct, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCDeflSubSolveZT(PC, Vec, Vec);
 
 /* dsspace.c: Z and A Z */
 PETSC_INTERN PetscErrorCode PCDeflSubSpaceCreate(PC, KCycleRows *, PetscBool *same);
