@@ -35,3 +35,12 @@ PetscErrorCode KCycleRegisterEvents(PetscClassId classid, int n, const char *con
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list)
+{
+  PetscFunctionBegin;
+  if (length <= *most) PetscFunctionReturn(PETSC_SUCCESS);
+  *most = PetscMax(1024, length + length / 2);
+  PetscCall(PetscRealloc(*most * size, (void **)list));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -118,12 +118,6 @@ static PetscErrorCode FillE(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscInt Root(PetscInt parent[], PetscInt i)
-{
-  while (parent[i] != i) i = parent[i] = parent[parent[i]];
-  return i;
-}
-
 /*
   Scales E to a diagonal of ones. Of subdomains that are connected with each other and bound to no exterior the first is
   left out: E is singular with all of them. Those without a coupled point, which no process touches, have no column in
@@ -152,13 +146,13 @@ static PetscErrorCode ChooseScale(PC_DeflSub *ds, PetscInt *columns)
   for (PetscInt i = 0; i < n; i++) {
     PetscCall(MatGetRow(ds->E, i, &m, &cols, &values));
     for (PetscInt k = 0; k < m; k++) {
-      const PetscInt a = Root(parent, i), b = Root(parent, cols[k]);
+      const PetscInt a = KCycleRoot(parent, i), b = KCycleRoot(parent, cols[k]);
 
       if (values[k] != (PetscScalar)0.0) parent[PetscMax(a, b)] = PetscMin(a, b);
     }
     PetscCall(MatRestoreRow(ds->E, i, &m, &cols, &values));
   }
-  for (PetscInt i = 0; i < n; i++) sum[Root(parent, i)] += PetscRealPart(bound[i]);
+  for (PetscInt i = 0; i < n; i++) sum[KCycleRoot(parent, i)] += PetscRealPart(bound[i]);
   for (PetscInt i = 0; i < n; i++) {
     const PetscBool omitted = (PetscBool)(parent[i] == i && sum[i] == 0 && touched[i]);
 

@@ -182,10 +182,7 @@ static PetscErrorCode MeasureGaps(Cut *c)
 static PetscErrorCode AddCross(Cut *c, PetscInt i, PetscInt ghost)
 {
   PetscFunctionBegin;
-  if (2 * c->ncross + 2 > c->maxcross) {
-    c->maxcross = PetscMax(1024, 2 * c->maxcross);
-    PetscCall(PetscRealloc(c->maxcross * sizeof(PetscInt), &c->cross));
-  }
+  PetscCall(KCycleGrow(2 * c->ncross + 2, &c->maxcross, sizeof(PetscInt), &c->cross));
   c->cross[2 * c->ncross]     = i;
   c->cross[2 * c->ncross + 1] = ghost;
   c->ncross++;
@@ -212,7 +209,7 @@ static PetscErrorCode JoinPoint(Cut *c, PetscInt i)
       PetscCall(AddCross(c, i, col));
       continue;
     }
-    other = KCyclePiecesRoot(c->pieces, col);
+    other = KCycleRoot(parent, col);
     if (other < root) parent[root] = other;
     else parent[other] = root;
     root = PetscMin(root, other);
@@ -260,9 +257,7 @@ static void LookAround(Cut *c, PetscInt npoints, const PetscInt list[], PetscInt
 static PetscErrorCode ListSmall(const KCyclePieces *p, PetscInt small, PetscInt *npoints, PetscInt **list)
 {
   PetscFunctionBegin;
-  *npoints = 0;
-  for (PetscInt i = 0; i < p->points.n; i++) *npoints += p->local[i] >= 0 && p->size[p->local[i]] < small;
-  PetscCall(PetscMalloc1(*npoints, list));
+  PetscCall(PetscMalloc1(p->points.n, list));
   *npoints = 0;
   for (PetscInt i = 0; i < p->points.n; i++) {
     if (p->local[i] >= 0 && p->size[p->local[i]] < small) (*list)[(*npoints)++] = i;

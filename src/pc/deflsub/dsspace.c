@@ -44,16 +44,6 @@ PetscErrorCode PCDeflSubSpaceReset(PC_DeflSub *ds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes room for one more */
-static PetscErrorCode Grow(PetscInt length, PetscInt *most, size_t size, void *list)
-{
-  PetscFunctionBegin;
-  if (length < *most) PetscFunctionReturn(PETSC_SUCCESS);
-  *most = PetscMax(1024, 2 * length);
-  PetscCall(PetscRealloc(*most * size, (void **)list));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Labels of points and ghosts. A point that is coupled to nobody is in no column of Z, since the inner
    preconditioner solves for it: its label is the number of subdomains */
 static PetscErrorCode FindLabels(const PC_DeflSub *ds, KCycleRows *rows, PetscInt label[])
@@ -103,7 +93,7 @@ static PetscErrorCode FindPair(Entries *e, PetscInt own, PetscInt other, PetscIn
   for (*pair = e->first[own]; *pair >= 0; *pair = e->pair[*pair].next) {
     if (e->pair[*pair].other == other) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(Grow(e->npairs, &e->maxpairs, sizeof(Pair), &e->pair));
+  PetscCall(KCycleGrow(e->npairs + 1, &e->maxpairs, sizeof(Pair), &e->pair));
   *pair          = e->npairs++;
   e->pair[*pair] = (Pair){own, other, 0, e->first[own]};
   e->first[own]  = *pair;
@@ -123,7 +113,7 @@ static PetscErrorCode AddEntry(Entries *e, PetscInt row, PetscInt begin, PetscIn
     e->entry[k].value += value;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(Grow(e->nentries, &e->maxentries, sizeof(Entry), &e->entry));
+  PetscCall(KCycleGrow(e->nentries + 1, &e->maxentries, sizeof(Entry), &e->entry));
   e->entry[e->nentries++] = (Entry){pair, row, value};
   e->pair[pair].count++;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -57,13 +57,6 @@ PETSC_INTERN PetscErrorCode KCyclePiecesMerge(KCyclePieces *, const PetscInt cho
 PETSC_INTERN PetscErrorCode KCyclePiecesBound(KCyclePieces *, PetscInt most);
 PETSC_INTERN PetscErrorCode KCyclePiecesNumber(const KCyclePieces *, PetscInt label[], PetscInt *number);
 
-/* The root of a point's tree, the first of its points; paths become shorter on the way */
-static inline PetscInt KCyclePiecesRoot(KCyclePieces *p, PetscInt i)
-{
-  while (p->parent[i] != i) i = p->parent[i] = p->parent[p->parent[i]];
-  return i;
-}
-
 /* The piece, by its id, of a point or ghost; -1: none */
 static inline PetscInt KCyclePiecesIdAt(const KCyclePieces *p, PetscInt i)
 {

@@ -25,41 +25,26 @@
   side by side, so that eight sums are on their way at once. A row that is long has a slice of its own, its entries go
   round the eight lanes. Which of both it is depends on the row alone, and so does the order of its sum.
 */
-#include <petsckcycle/private/relaximpl.h>
-
-/* Where the value of a point stands: in the owned box, also where the grid wraps around within the process, or
-   behind it in the halo buffer */
-static PetscInt Column(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k)
-{
-  PetscInt at[3] = {i, j, k}, e;
-
-  for (int d = 0; d < 3; d++) {
-    if (box->periodic[d] && box->nproc[d] == 1) at[d] = (at[d] + box->n[d]) % box->n[d];
-  }
-  e = KCycleBoxExtended(box, at[1], at[2]);
-  if (at[0] < 0) return box->npoints + box->left + e;
-  if (at[0] >= box->n[0]) return box->npoints + box->right + e;
-  return box->offset[e] < 0 ? at[0] + box->n[0] * (at[1] + box->n[1] * at[2]) : box->npoints + box->offset[e] + at[0];
-}
+#include "searchimpl.h"
 
 #define KC_WINDOW 1024 /* rows in the order of points that are sorted by length: they still lie near each other */
 #define KC_LONG   64   /* entries of a row that has all lanes of a slice */
 
 /* What the rows are made with, and a window of them that are not in slices yet */
 typedef struct {
-  KCycleLines  lines;
-  PetscInt     delta[KC_MAX_COEFFS]; /* what a coefficient adds to the column of a point inside the box */
-  PetscInt    *place;                /* where a column stands in the row that is made, else -1 */
-  PetscInt     n;                    /* rows: */
-  PetscInt     cluster[KC_WINDOW];   /* which one of the list */
-  PetscInt     start[KC_WINDOW + 1], size[KC_WINDOW];
-  PetscBool    far[KC_WINDOW]; /* it has points of the halo */
-  PetscScalar  inverse[KC_WINDOW];
-  PetscInt     key[KC_WINDOW], row[2][KC_WINDOW]; /* to sort them */
-  PetscInt    *column;
-  PetscScalar *value;
-  size_t       most, mostpacked; /* entries that there is memory for, here and in slices */
-  PetscInt    *order;            /* of the clusters in slices */
+  KCycleLineCache lines;
+  PetscInt        delta[KC_MAX_COEFFS]; /* what a coefficient adds to the column of a point inside the box */
+  PetscInt       *place;                /* where a column stands in the row that is made, else -1 */
+  PetscInt        n;                    /* rows: */
+  PetscInt        cluster[KC_WINDOW];   /* which one of the list */
+  PetscInt        start[KC_WINDOW + 1], size[KC_WINDOW];
+  PetscBool       far[KC_WINDOW]; /* it has points of the halo */
+  PetscScalar     inverse[KC_WINDOW];
+  PetscInt        key[KC_WINDOW], row[2][KC_WINDOW]; /* to sort them */
+  PetscInt       *column;
+  PetscScalar    *value;
+  size_t          most, mostpacked; /* entries that there is memory for, here and in slices */
+  PetscInt       *order;            /* of the clusters in slices */
 } Maker;
 
 /* Adds row p of the matrix to the row of a cluster whose members stand before outside, and which ends before end */
@@ -67,21 +52,24 @@ static void AddRow(Maker *maker, PetscInt p, PetscInt outside, PetscInt *end, KC
 {
   const KCycleShape *shape = &maker->lines.st->shape;
   const KCycleBox   *box   = maker->lines.st->box;
-  const PetscInt     i = p % box->n[0], j = p / box->n[0] % box->n[1], k = p / box->n[0] / box->n[1];
-  const PetscInt    *reach    = box->reach;
-  const KCycleLine  *l        = KCycleLinesAt(&maker->lines, j, k);
-  const PetscBool    inside   = (PetscBool)(i > 0 && i < box->n[0] - 1 && j >= reach[1] && j < box->n[1] - reach[1] &&
-                                       k >= reach[2] && k < box->n[2] - reach[2]);
-  const PetscScalar  diagonal = KCycleLineCoefficient(l, shape->ncoeffs / 2, i);
+  const KCycleLine  *l;
+  PetscBool          inside;
+  PetscScalar        diagonal;
+  PetscInt           at[3];
 
+  KCycleCoordinates(box->n, p, at);
+  l        = KCycleLineCacheAt(&maker->lines, at[1], at[2]);
+  inside   = KCycleBoxIsInside(box, at);
+  diagonal = KCycleLineCoefficient(l, shape->ncoeffs / 2, at[0]);
   sums->t += PetscAbsScalar(diagonal);
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const PetscScalar a = inside ? KCycleLineArray(l, o)[i] : KCycleLineCoefficient(l, o, i);
+    const PetscScalar a = inside ? KCycleLineArray(l, o)[at[0]] : KCycleLineCoefficient(l, o, at[0]);
     PetscInt          q;
 
     if (a == (PetscScalar)0.0) continue;
     q = inside ? p + maker->delta[o]
-               : Column(box, i + shape->dx[o], j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]]);
+               : KCycleBoxColumn(box, at[0] + shape->dx[o], at[1] + shape->dy[shape->line[o]],
+                                 at[2] + shape->dz[shape->line[o]]);
     if (maker->place[q] < 0) {
       maker->place[q]     = *end;
       maker->value[*end]  = 0;
@@ -236,10 +224,8 @@ static PetscErrorCode MakerCreate(const KCycleStencil *st, PetscInt order[], Mak
   const KCycleBox *box = st->box;
 
   PetscFunctionBegin;
-  KCycleLinesCreate(st, &maker->lines);
-  for (int o = 0; o < st->shape.ncoeffs; o++)
-    maker->delta[o] =
-        st->shape.dx[o] + box->n[0] * (st->shape.dy[st->shape.line[o]] + box->n[1] * st->shape.dz[st->shape.line[o]]);
+  KCycleLineCacheCreate(st, &maker->lines);
+  KCycleStencilDeltas(st, maker->delta);
   PetscCall(PetscMalloc1(box->npoints + box->nhalo, &maker->place));
   for (PetscInt p = 0; p < box->npoints + box->nhalo; p++) maker->place[p] = -1;
   maker->order = order;
@@ -259,7 +245,7 @@ static PetscErrorCode MakerDestroy(Maker *maker)
 /* Which part of a generation a cluster is in */
 static PetscInt GroupOf(const KCycleClusterList *list, PetscInt c)
 {
-  return 2 * list->generation[c] + (list->owner[c] < 0);
+  return 2 * list->part[c].generation + (list->part[c].owner < 0);
 }
 
 /* Clusters by generations, parts first, and then in the order of points, for the sake of the cache. place is -1 before
@@ -274,7 +260,7 @@ static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoin
   for (PetscInt c = 0; c < list->n; c++) {
     PetscInt first = npoints;
 
-    for (PetscInt i = list->first[c]; i < list->first[c + 1]; i++) first = PetscMin(first, list->member[i]);
+    for (PetscInt i = list->part[c].first; i < list->part[c + 1].first; i++) first = PetscMin(first, list->member[i]);
     next[c]      = place[first];
     place[first] = c;
     start[GroupOf(list, c) + 1]++;
@@ -298,7 +284,7 @@ static PetscErrorCode MakeGroup(Maker *maker, const KCycleClusterList *list, Pet
   for (PetscInt i = 0; i < n; i++) {
     const PetscInt c = cluster[i];
 
-    PetscCall(MakeRow(maker, list->first[c + 1] - list->first[c], list->member + list->first[c], c, whole));
+    PetscCall(MakeRow(maker, KCycleClusterSize(list, c), KCycleClusterMembers(list, c), c, whole));
     if (maker->start[maker->n] - maker->start[maker->n - 1] >= KC_LONG) PetscCall(PackLong(maker, --maker->n, cl));
     if (maker->n == KC_WINDOW) PetscCall(PackWindow(maker, cl));
   }
@@ -371,10 +357,10 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list,
     if (!any[g]) continue;
     PetscCall(PetscMalloc1(cl->nparts[g], &root));
     for (PetscInt i = 0; i < cl->nparts[g]; i++) {
-      const PetscInt c = order[cl->first[cl->generation[2 * g]] + i];
+      const KCycleClusterPart *part = &list->part[order[cl->first[cl->generation[2 * g]] + i]];
 
-      root[i].rank  = list->owner[c];
-      root[i].index = list->slot[c];
+      root[i].rank  = part->owner;
+      root[i].index = part->slot;
     }
     PetscCall(PetscSFCreate(comm, &cl->sf[g]));
     PetscCall(PetscSFSetGraph(cl->sf[g], cl->nslots, cl->nparts[g], NULL, PETSC_COPY_VALUES, root, PETSC_COPY_VALUES));
@@ -399,7 +385,7 @@ static PetscErrorCode ClustersCreate(Mat A, const KCycleSmoother *smoother, cons
   *clusters = NULL;
   PetscCall(PetscMemzero(&list, sizeof(list)));
   PetscCall(KCycleClustersSearch(A, smoother, seeds, &list));
-  for (PetscInt c = 0; c < list.n; c++) ngenerations = PetscMax(ngenerations, list.generation[c] + 1);
+  for (PetscInt c = 0; c < list.n; c++) ngenerations = PetscMax(ngenerations, list.part[c].generation + 1);
   PetscCall(PetscNew(&cl));
   cl->references = 1;
   PetscCallMPI(MPI_Allreduce(&ngenerations, &cl->ngenerations, 1, MPIU_INT, MPI_MAX, comm));

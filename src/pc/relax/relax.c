@@ -1,7 +1,7 @@
 /*
   PCRELAX: smoothers for stencil matrices.
 */
-#include <petsckcycle/private/relaximpl.h>
+#include "searchimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
 #include <petsckcycle/private/memoryimpl.h>
 #include <petsckcycle/private/registerimpl.h>

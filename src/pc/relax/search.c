@@ -22,51 +22,22 @@
 #define KC_CLUSTER_GROWTH 1.5    /* a cluster is larger than those in it by this factor, */
 #define KC_CLUSTER_GAIN   0.1    /* or d relative to the sum of the diagonals is smaller by this one */
 
-/* Length of a list is to become so much: memory for it */
-PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list)
-{
-  PetscFunctionBegin;
-  if (length <= *most) PetscFunctionReturn(PETSC_SUCCESS);
-  *most = PetscMax(1024, length + length / 2);
-  PetscCall(PetscRealloc(*most * size, (void **)list));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ListGrow(KCycleClusterList *list, PetscInt m)
-{
-  PetscInt most[3];
-
-  PetscFunctionBegin;
-  for (int i = 0; i < 3; i++) most[i] = list->most;
-  PetscCall(KCycleGrow(list->n + 2, &most[0], sizeof(PetscInt), &list->first));
-  PetscCall(KCycleGrow(list->n + 2, &most[1], sizeof(PetscInt), &list->generation));
-  PetscCall(KCycleGrow(list->n + 2, &most[2], sizeof(PetscInt), &list->slot));
-  PetscCall(KCycleGrow(list->n + 2, &list->most, sizeof(PetscMPIInt), &list->owner));
-  PetscCall(KCycleGrow(list->nmembers + m, &list->mostmembers, sizeof(PetscInt), &list->member));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A new cluster, or a part of one; its members are appended by the caller */
 PetscErrorCode KCycleClusterListAppend(KCycleClusterList *list, PetscInt m, PetscInt generation, PetscMPIInt owner,
                                        PetscInt slot)
 {
   PetscFunctionBegin;
-  PetscCall(ListGrow(list, m));
-  list->first[list->n]      = list->nmembers;
-  list->generation[list->n] = generation;
-  list->owner[list->n]      = owner;
-  list->slot[list->n]       = slot;
-  list->first[++list->n]    = list->nmembers + m;
+  PetscCall(KCycleGrow(list->n + 2, &list->most, sizeof(KCycleClusterPart), &list->part));
+  PetscCall(KCycleGrow(list->nmembers + m, &list->mostmembers, sizeof(PetscInt), &list->member));
+  list->part[list->n++]     = (KCycleClusterPart){list->nmembers, generation, owner, slot};
+  list->part[list->n].first = list->nmembers + m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KCycleClusterListDestroy(KCycleClusterList *list)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(list->first));
-  PetscCall(PetscFree(list->generation));
-  PetscCall(PetscFree(list->slot));
-  PetscCall(PetscFree(list->owner));
+  PetscCall(PetscFree(list->part));
   PetscCall(PetscFree(list->inverse));
   PetscCall(PetscFree(list->member));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -115,82 +86,6 @@ static PetscBool TakeEdge(KCycleSearch *s, PetscInt rank, KCycleEdge *e)
     s->unused     = top;
   }
   return PETSC_TRUE;
-}
-
-/* Points */
-
-/* The entry of the neighbour's row that stands opposite to the coefficient */
-static PetscReal Opposite(KCycleSearch *s, const PetscInt at[], PetscInt q, int o)
-{
-  const KCycleShape *shape = &s->st->shape;
-  const KCycleBox   *box   = s->st->box;
-  PetscInt to[3] = {at[0] + shape->dx[o], at[1] + shape->dy[shape->line[o]], at[2] + shape->dz[shape->line[o]]}, e;
-  const PetscScalar *row = s->row[s->nc - 1 - o];
-
-  if (q >= 0) {
-    KCycleBoxPlace(box, q, to);
-    return PetscRealPart(KCycleLineCoefficient(KCycleLinesAt(&s->lines, to[1], to[2]), s->nc - 1 - o, to[0]));
-  }
-  for (int d = 0; d < 3; d++) {
-    if (box->periodic[d] && box->nproc[d] == 1) to[d] = (to[d] + box->n[d]) % box->n[d];
-  }
-  e = KCycleBoxExtended(box, to[1], to[2]);
-  return PetscRealPart(row[to[0] < 0 ? box->left + e : to[0] >= box->n[0] ? box->right + e : box->offset[e] + to[0]]);
-}
-
-/* A point whose couplings are looked at */
-typedef struct {
-  const KCycleLine *l;
-  PetscInt          p, at[3];
-  PetscBool         inside; /* none of its neighbours is beside the box */
-  PetscReal         sign;   /* of minus the diagonal */
-} Place;
-
-static inline Place PlaceOf(KCycleSearch *s, PetscInt p)
-{
-  const KCycleBox *box = s->st->box;
-  Place            c;
-
-  KCycleBoxPlace(box, p, c.at);
-  c.p      = p;
-  c.l      = KCycleLinesAt(&s->lines, c.at[1], c.at[2]);
-  c.sign   = PetscRealPart(KCycleLineCoefficient(c.l, s->nc / 2, c.at[0])) < 0 ? 1 : -1;
-  c.inside = KCycleBoxIsInside(box, c.at);
-  return c;
-}
-
-static inline PetscReal DiagonalOf(const KCycleSearch *s, const Place *c)
-{
-  return PetscAbsReal(PetscRealPart(KCycleLineCoefficient(c->l, s->nc / 2, c->at[0])));
-}
-
-/* The coupling by a coefficient, minus the entry, made symmetric; q: the point that it leads to. That half of the
-   coefficients is kept says nothing of couplings with rows of neighbours, or across a periodic end */
-static inline PetscReal Coupling(KCycleSearch *s, const Place *c, int o, PetscInt *q)
-{
-  const PetscReal w = c->sign * PetscRealPart(c->inside ? KCycleLineArray(c->l, o)[c->at[0]]
-                                                        : KCycleLineCoefficient(c->l, o, c->at[0]));
-
-  *q = KC_OUTSIDE;
-  if (w == 0 || o == s->nc / 2) return 0;
-  *q = c->inside ? c->p + s->delta[o] : KCycleSearchNeighbour(s, c->at, c->p, o);
-  if (*q == c->p) return 0;
-  return s->st->half && c->inside ? w : (w + c->sign * Opposite(s, c->at, *q, o)) / 2;
-}
-
-/* The couplings of a point, 0 where they are negative; t becomes the diagonal with what these lack */
-void KCycleSearchCouplings(KCycleSearch *s, PetscInt p, PetscReal w[], PetscReal *t)
-{
-  const Place c = PlaceOf(s, p);
-  PetscInt    q;
-
-  *t = DiagonalOf(s, &c);
-  for (int o = 0; o < s->nc; o++) {
-    const PetscReal v = Coupling(s, &c, o, &q);
-
-    *t += PetscMax(-v, 0);
-    w[o] = PetscMax(v, 0);
-  }
 }
 
 /* Nodes and groups */
@@ -242,23 +137,20 @@ PetscErrorCode KCycleSearchNode(KCycleSearch *s, PetscInt point, PetscBool jumps
 /* Is what stands where a node may dead at a rank? */
 static PetscBool IsDeadAt(KCycleSearch *s, PetscInt q, PetscInt rank)
 {
-  return (PetscBool)(q > 0 ? s->death[KCycleSearchRoot(s->parent, q)] <= rank : q == KC_DEAD);
+  return (PetscBool)(q > 0 ? s->death[KCycleRoot(s->parent, q)] <= rank : q == KC_DEAD);
 }
 
 /* An owned point becomes a group of its own, or is dead at once: then made is KC_DEAD. Couplings that are weaker than
    one to the dead do not matter */
 static PetscErrorCode Activate(KCycleSearch *s, PetscInt p, PetscInt *made)
 {
-  const Place c = PlaceOf(s, p);
-  PetscReal   w[KC_MAX_COEFFS], t = DiagonalOf(s, &c);
-  PetscInt    q[KC_MAX_COEFFS], rank[KC_MAX_COEFFS], doom = KC_NEVER, cut = KC_NEVER;
+  PetscReal w[KC_MAX_COEFFS], t;
+  PetscInt  q[KC_MAX_COEFFS], rank[KC_MAX_COEFFS], doom = KC_NEVER, cut = KC_NEVER;
 
   PetscFunctionBegin;
-  for (int o = 0; o < s->nc; o++) w[o] = Coupling(s, &c, o, &q[o]);
+  KCycleSearchCouplings(s, p, w, q, &t);
   for (int o = 0; o < s->nc && doom > s->now; o++) {
     rank[o] = KCycleRank(w[o]);
-    t += PetscMax(-w[o], 0);
-    w[o] = PetscMax(w[o], 0);
     if (rank[o] >= doom) continue;
     if (q[o] < 0) cut = PetscMin(cut, rank[o]);
     else if (IsDeadAt(s, s->index[q[o]], rank[o])) doom = rank[o];
@@ -332,11 +224,11 @@ static PetscErrorCode Follow(KCycleSearch *s, const KCycleEdge *e)
     else PetscCall(Activate(s, e->to, &q));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  root = KCycleSearchRoot(s->parent, e->from);
+  root = KCycleRoot(s->parent, e->from);
   if (q <= 0 && IsDead(s, root)) PetscFunctionReturn(PETSC_SUCCESS);
   if (q <= 0 && q != KC_DEAD) PetscCall(Activate(s, e->to, &q));
   if (q == KC_DEAD) Kill(s, root);
-  else PetscCall(Join(s, root, KCycleSearchRoot(s->parent, q), e->w));
+  else PetscCall(Join(s, root, KCycleRoot(s->parent, q), e->w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -379,7 +271,7 @@ static PetscErrorCode Consider(KCycleSearch *s, PetscInt root)
    is left of the sum of a large right side that should be zero, to rounding, would become a large correction */
 static PetscBool FillsClosed(KCycleSearch *s, PetscInt c)
 {
-  const PetscInt    root = KCycleSearchRoot(s->parent, s->found.member[s->found.first[c]]);
+  const PetscInt    root = KCycleRoot(s->parent, KCycleClusterMembers(&s->found, c)[0]);
   const KCycleNode *node = &s->node[root];
 
   return (PetscBool)(!IsDead(s, root) && PetscAbsReal(node->d) <= s->singular * node->t && s->weight[c] > node->t / 2);
@@ -392,15 +284,15 @@ static void LeaveClosed(KCycleSearch *s)
   PetscInt           n = 0, end = 0;
 
   for (PetscInt c = 0; c < found->n; c++) {
-    const PetscInt first = found->first[c], m = found->first[c + 1] - first;
+    const PetscInt first = found->part[c].first, m = KCycleClusterSize(found, c);
 
     if (FillsClosed(s, c)) continue;
     for (PetscInt i = 0; i < m; i++) found->member[end + i] = found->member[first + i];
-    found->generation[n] = found->generation[c];
-    found->first[n++]    = end;
+    found->part[n]         = found->part[c];
+    found->part[n++].first = end;
     end += m;
   }
-  if (found->n) found->first[n] = end;
+  if (found->n) found->part[n].first = end;
   found->n        = n;
   found->nmembers = end;
 }
@@ -417,8 +309,8 @@ static PetscErrorCode CountInside(KCycleSearch *s)
       PetscInt       root;
 
       if (e->from < 0 || q <= 0) continue;
-      root = KCycleSearchRoot(s->parent, e->from);
-      if (root != KCycleSearchRoot(s->parent, q)) continue;
+      root = KCycleRoot(s->parent, e->from);
+      if (root != KCycleRoot(s->parent, q)) continue;
       if (!IsDead(s, root)) PetscCall(Join(s, root, root, e->w));
       e->from = KC_SEED(KC_OUTSIDE);
     }
@@ -451,13 +343,12 @@ PetscErrorCode KCycleSearchRun(KCycleSearch *s)
 PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, const PetscBool along[], PetscReal singular, PetscInt most,
                                   KCycleSearch **search)
 {
-  const KCycleShape *shape = &st->shape;
-  KCycleSearch      *s;
+  KCycleSearch *s;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   s->st       = st;
-  s->nc       = shape->ncoeffs;
+  s->nc       = st->shape.ncoeffs;
   s->singular = singular;
   s->most     = most;
   for (int d = 0; d < 3; d++) s->along[d] = along[d];
@@ -465,10 +356,8 @@ PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, const PetscBool along
   s->nnodes = 1;
   s->unused = -1;
   for (PetscInt g = 0; g < KC_RANKS; g++) s->head[g] = -1;
-  for (int o = 0; o < s->nc; o++)
-    s->delta[o] =
-        shape->dx[o] + st->box->n[0] * (shape->dy[shape->line[o]] + st->box->n[1] * shape->dz[shape->line[o]]);
-  KCycleLinesCreate(st, &s->lines);
+  KCycleStencilDeltas(st, s->delta);
+  KCycleLineCacheCreate(st, &s->lines);
   *search = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -492,39 +381,15 @@ PetscErrorCode KCycleSearchDestroy(KCycleSearch **search)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective. The coefficients of the points around the owned box. Only what lies at its faces is sent */
-static PetscErrorCode FillHaloRows(KCycleSearch *s)
-{
-  const KCycleBox *box = s->st->box;
-  PetscScalar     *x;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(box->npoints, &x));
-  for (int o = 0; o < s->nc; o++) {
-    for (PetscInt line = 0; line < box->nlines; line++) {
-      const PetscInt    j = line % box->n[1], k = line / box->n[1];
-      const PetscInt    step = KCycleBoxLineIsSeen(box, j, k) ? 1 : PetscMax(box->n[0] - 1, 1);
-      const KCycleLine *l    = KCycleLinesAt(&s->lines, j, k);
-
-      for (PetscInt i = 0; i < box->n[0]; i += step) x[line * box->n[0] + i] = KCycleLineCoefficient(l, o, i);
-    }
-    PetscCall(KCycleBoxHaloCreate(box, &s->row[o]));
-    PetscCall(KCycleBoxExchange(box, (PetscBool)(s->st->shape.box != 0), x, s->row[o]));
-  }
-  PetscCall(PetscFree(x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Clusters among the process's own points become part of the list; members are then owned points */
 static PetscErrorCode ListOwned(KCycleSearch *s, PetscInt c, KCycleClusterList *list)
 {
-  const KCycleClusterList *found = &s->found;
-  const PetscInt           m     = found->first[c + 1] - found->first[c];
+  const PetscInt *member = KCycleClusterMembers(&s->found, c), m = KCycleClusterSize(&s->found, c);
 
   PetscFunctionBegin;
-  if (KCycleSearchIsCandidate(s, found->member[found->first[c]])) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleClusterListAppend(list, m, found->generation[c], -1, 0));
-  for (PetscInt i = 0; i < m; i++) list->member[list->nmembers++] = s->node[found->member[found->first[c] + i]].point;
+  if (KCycleSearchIsCandidate(s, member[0])) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleClusterListAppend(list, m, s->found.part[c].generation, -1, 0));
+  for (PetscInt i = 0; i < m; i++) list->member[list->nmembers++] = s->node[member[i]].point;
   list->nclusters++;
   list->npoints += m;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -551,8 +416,9 @@ PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSmoother *smoother, const
   PetscCall(MatStencilScan(A, &scan));
   if (scan->sums <= KC_CLUSTER_CLOSED) most = PetscMin(most, A->rmap->N / 2);
   PetscCall(KCycleSearchCreate(st, smoother->along, seeds->singular, most, &s));
-  if (nprocs > 1) PetscCall(FillHaloRows(s)); /* one process may keep half of its coefficients, another one all */
-  PetscCall(KCycleSift(s, seeds, &rough));
+  if (nprocs > 1)
+    PetscCall(KCycleSearchExchange(s)); /* one process may keep half of its coefficients, another one all */
+  PetscCall(KCycleSearchStart(s, seeds, &rough));
   here = (int)rough;
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
   if (any) {

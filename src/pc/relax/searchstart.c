@@ -60,7 +60,7 @@ static PetscBool AtCut(const KCycleBox *box, int d, PetscInt i)
 static PetscBool IsSeen(KCycleSearch *s, const KCycleSeeds *seeds, const PetscInt at[], PetscReal strongest)
 {
   const int         step[3] = {1, 3, 9}, d = seeds->along;
-  const KCycleLine *l = KCycleLinesAt(&s->lines, at[1], at[2]);
+  const KCycleLine *l = KCycleLineCacheAt(&s->lines, at[1], at[2]);
 
   if (d < 0) return PETSC_FALSE;
   if (!((at[d] + s->st->box->start[d] - seeds->parity) & 1)) return PETSC_TRUE;
@@ -72,17 +72,19 @@ static PetscBool IsSeen(KCycleSearch *s, const KCycleSeeds *seeds, const PetscIn
   return PETSC_FALSE;
 }
 
-/* The strongest coupling of a point, and its coefficient, where that is not told by the point's own row */
-static PetscReal Strongest(KCycleSearch *s, PetscInt p, int *which)
+/* The strongest coupling of a point, and where it leads to, if the point's own row does not tell */
+static PetscReal Strongest(KCycleSearch *s, PetscInt p, PetscInt *to)
 {
   PetscReal w[KC_MAX_COEFFS], t;
+  PetscInt  q[KC_MAX_COEFFS];
+  int       which = 0;
 
-  KCycleSearchCouplings(s, p, w, &t);
-  *which = 0;
+  KCycleSearchCouplings(s, p, w, q, &t);
   for (int o = 1; o < s->nc; o++) {
-    if (w[o] > w[*which]) *which = o;
+    if (w[o] > w[which]) which = o;
   }
-  return w[*which];
+  *to = q[which];
+  return w[which];
 }
 
 /* A point is looked at when the turn of its strongest coupling comes, or at once where the row of a neighbour may have
@@ -91,7 +93,7 @@ static PetscErrorCode Plant(KCycleSearch *s, const KCycleSeeds *seeds, const Pet
                             PetscReal strongest, int which)
 {
   const KCycleBox *box = s->st->box;
-  const PetscInt   p   = KCycleBoxPoint(box, at);
+  const PetscInt   p   = KCycleNumber(box->n, at);
   PetscInt         q = KC_OUTSIDE, rank = 0;
 
   PetscFunctionBegin;
@@ -100,8 +102,8 @@ static PetscErrorCode Plant(KCycleSearch *s, const KCycleSeeds *seeds, const Pet
   else if (AtCut(box, 0, at[0]) || AtCut(box, 1, at[1]) || AtCut(box, 2, at[2])) s->index[p] = KC_START;
   else PetscFunctionReturn(PETSC_SUCCESS);
   if (s->st->half) {
-    if (!KCycleBoxIsInside(box, at)) strongest = Strongest(s, p, &which);
-    q    = KCycleSearchNeighbour(s, at, p, which);
+    if (KCycleBoxIsInside(box, at)) q = p + s->delta[which];
+    else strongest = Strongest(s, p, &q);
     rank = KCycleRank(strongest);
   }
   PetscCall(KCycleSearchEdge(s, KC_SEED(q), p, 0, rank));
@@ -109,7 +111,7 @@ static PetscErrorCode Plant(KCycleSearch *s, const KCycleSeeds *seeds, const Pet
 }
 
 /* Plants them. any: are there points with jumps? */
-PetscErrorCode KCycleSift(KCycleSearch *s, const KCycleSeeds *seeds, PetscBool *any)
+PetscErrorCode KCycleSearchStart(KCycleSearch *s, const KCycleSeeds *seeds, PetscBool *any)
 {
   const KCycleBox *box  = s->st->box;
   PetscInt         last = -1;
@@ -123,7 +125,7 @@ PetscErrorCode KCycleSift(KCycleSearch *s, const KCycleSeeds *seeds, PetscBool *
     PetscInt        at[3] = {0, line % box->n[1], line / box->n[1]};
     const PetscBool cut   = (PetscBool)(AtCut(box, 1, at[1]) || AtCut(box, 2, at[2]) || seeds->all);
 
-    if (!MatStencilLineIsLast(s->st, line, last)) LookAtLine(KCycleLinesAt(&s->lines, at[1], at[2]), v);
+    if (!MatStencilLineIsLast(s->st, line, last)) LookAtLine(KCycleLineCacheAt(&s->lines, at[1], at[2]), v);
     last = line;
     for (at[0] = 0; at[0] < box->n[0]; at[0]++) {
       const PetscBool jumps = (PetscBool)(seeds->all || v.jumps[at[0]]);
