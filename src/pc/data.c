@@ -26,6 +26,15 @@ PetscErrorCode KCyclePCRequire(PC pc, PCType type, void *data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were
+   repaired without KSPSetOperators() */
+PetscErrorCode KCyclePCSetUpOnBlocks(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KCycleRegisterEvents(PetscClassId classid, int n, const char *const names[], PetscLogEvent events[])
 {
   PetscFunctionBegin;

@@ -21,6 +21,8 @@ static inline PetscErrorCode KCycleCheckChoice(PC pc, const char *const names[],
 /* data.c: events of a class are registered once */
 PETSC_INTERN PetscErrorCode KCycleRegisterEvents(PetscClassId, int n, const char *const names[], PetscLogEvent[]);
 
+PETSC_INTERN PetscErrorCode KCyclePCSetUpOnBlocks(PC);
+
 /* memory for a list that is to become so long */
 PETSC_INTERN PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list);
 

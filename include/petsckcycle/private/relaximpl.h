@@ -50,9 +50,13 @@ PETSC_INTERN PetscErrorCode PCRelaxGetSmoother(PC, Mat A, KCycleSmoother **, PCR
 PETSC_INTERN PetscErrorCode PCRelaxRenew(PC);
 
 /* relaxdevice.c: sweeps on a device */
+#if defined(KCYCLE_HAVE_CUDA)
 PETSC_INTERN PetscErrorCode KCycleRelaxIsOnDevice(const PC_Relax *, Vec b, Vec x, PetscBool *);
 PETSC_INTERN PetscErrorCode KCycleRelaxSweepsOnDevice(PC_Relax *, const KCycleSweeps *, Vec b, Vec x);
-PETSC_INTERN PetscErrorCode KCycleRelaxDeviceReset(PC_Relax *);
+#else
+  #define KCycleRelaxIsOnDevice(relax, b, x, device)     (*(device) = PETSC_FALSE, PETSC_SUCCESS)
+  #define KCycleRelaxSweepsOnDevice(relax, sweeps, b, x) PETSC_ERR_PLIB
+#endif
 
 /* planesolver.c */
 PETSC_INTERN PetscErrorCode KCyclePlaneSolversCreate(const KCycleSmoother *, const char directions[],

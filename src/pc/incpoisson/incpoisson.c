@@ -156,15 +156,6 @@ static PetscErrorCode PCSetUp_IncPoisson(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were
-   repaired without KSPSetOperators() */
-static PetscErrorCode PCSetUpOnBlocks_IncPoisson(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(PCSetUp(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* After a failed set-up the answer is Inf: KSP, when it finds that, asks for the reason and ends with
    KSP_DIVERGED_PC_FAILED */
 static PetscErrorCode PCApply_IncPoisson(PC pc, Vec b, Vec x)
@@ -381,7 +372,7 @@ PetscErrorCode PCCreate_IncPoisson(PC pc)
   PetscCall(PetscNew(&ip));
   pc->data                = (void *)ip;
   pc->ops->setup          = PCSetUp_IncPoisson;
-  pc->ops->setuponblocks  = PCSetUpOnBlocks_IncPoisson;
+  pc->ops->setuponblocks  = KCyclePCSetUpOnBlocks;
   pc->ops->apply          = PCApply_IncPoisson;
   pc->ops->applytranspose = PCApplyTranspose_IncPoisson;
   pc->ops->setfromoptions = PCSetFromOptions_IncPoisson;

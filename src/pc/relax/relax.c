@@ -12,7 +12,7 @@ static PetscErrorCode PCReset_Relax(PC pc)
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherDestroy(&relax->smoother));
-  PetscCall(KCycleRelaxDeviceReset(relax));
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&relax->work[i]));
   PetscCall(MatDestroy(&relax->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -196,15 +196,6 @@ static PetscErrorCode PCSetUp_Relax(PC pc)
   PetscCall(CorrectClusters(pc));
   PetscCall(PCRelaxRenew(pc));
   PetscCall(PetscObjectStateIncrease((PetscObject)pc)); /* who has taken the smoother sees that it is another */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were
-   repaired without KSPSetOperators() */
-static PetscErrorCode PCSetUpOnBlocks_Relax(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(PCSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -469,7 +460,7 @@ PetscErrorCode PCCreate_Relax(PC pc)
   relax->order             = PC_RELAX_ORDER_AUTO;
   relax->degree            = 2;
   pc->ops->setup           = PCSetUp_Relax;
-  pc->ops->setuponblocks   = PCSetUpOnBlocks_Relax;
+  pc->ops->setuponblocks   = KCyclePCSetUpOnBlocks;
   pc->ops->presolve        = PCPreSolve_Relax;
   pc->ops->apply           = PCApply_Relax;
   pc->ops->applytranspose  = PCApplyTranspose_Relax;
