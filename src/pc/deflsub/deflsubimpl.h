@@ -110,7 +110,7 @@ PETSC_INTERN void           PCDeflSubAZ(const PC_DeflSub *, const PetscScalar *a
 PETSC_INTERN void           PCDeflSubAZT(const PC_DeflSub *, const PetscScalar *x, PetscScalar *a);
 
 /* dsdevice.c: they as matrices of a device */
-PETSC_INTERN PetscErrorCode PCDeflSubDeviceSetUp(PC);
+PETSC_INTERN PetscErrorCode PCDeflSubDeviceSetUp(PC, PetscBool same);
 PETSC_INTERN PetscErrorCode PCDeflSubDeviceReset(PC_DeflSub *);
 PETSC_INTERN PetscErrorCode PCDeflSubDeviceHasDense(const PC_DeflSub *, PetscBool *dense);
 PETSC_INTERN PetscErrorCode PCDeflSubDeviceFrom(const PC_DeflSub *, Mat, Vec x, Vec a);

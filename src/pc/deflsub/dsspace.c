@@ -30,17 +30,24 @@ typedef struct {
   Entry      *entry;
 } Entries;
 
+static PetscErrorCode ResetEntries(PC_DeflSub *ds)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(ds->own));
+  PetscCall(PetscFree(ds->other));
+  PetscCall(PetscFree(ds->start));
+  PetscCall(PetscFree(ds->row));
+  PetscCall(PetscFree(ds->value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCDeflSubSpaceReset(PC_DeflSub *ds)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(ds->global));
   PetscCall(PetscFree(ds->run));
   PetscCall(PetscFree(ds->runlabel));
-  PetscCall(PetscFree(ds->own));
-  PetscCall(PetscFree(ds->other));
-  PetscCall(PetscFree(ds->start));
-  PetscCall(PetscFree(ds->row));
-  PetscCall(PetscFree(ds->value));
+  PetscCall(ResetEntries(ds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,20 +191,27 @@ static PetscErrorCode SortEntries(PC_DeflSub *ds, Entries *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MakeRuns(PC_DeflSub *ds, const PetscInt label[])
+/* same: they are those of the last set-up */
+static PetscErrorCode MakeRuns(PC_DeflSub *ds, const PetscInt label[], PetscBool *same)
 {
+  PetscInt *run = ds->run, *runlabel = ds->runlabel, nruns = 0;
+
   PetscFunctionBegin;
+  for (PetscInt i = 0; i < ds->n; i++) nruns += i == 0 || label[i] != label[i - 1];
+  *same     = (PetscBool)(run && nruns == ds->nruns);
   ds->nruns = 0;
-  for (PetscInt i = 0; i < ds->n; i++) ds->nruns += i == 0 || label[i] != label[i - 1];
-  PetscCall(PetscMalloc1(ds->nruns + 1, &ds->run));
-  PetscCall(PetscMalloc1(ds->nruns, &ds->runlabel));
-  ds->nruns = 0;
+  PetscCall(PetscMalloc1(nruns + 1, &ds->run));
+  PetscCall(PetscMalloc1(nruns, &ds->runlabel));
   for (PetscInt i = 0; i < ds->n; i++) {
     if (i && label[i] == label[i - 1]) continue;
     ds->run[ds->nruns]        = i;
     ds->runlabel[ds->nruns++] = label[i];
   }
-  ds->run[ds->nruns] = ds->n;
+  ds->run[nruns] = ds->n;
+  if (*same) PetscCall(PetscArraycmp(run, ds->run, nruns + 1, same));
+  if (*same) PetscCall(PetscArraycmp(runlabel, ds->runlabel, nruns, same));
+  PetscCall(PetscFree(run));
+  PetscCall(PetscFree(runlabel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,14 +255,14 @@ static PetscErrorCode CompareAll(PC pc, const Entries *e, PetscBool *same)
 /* Z and A Z from labels. same: labels are those of the last set-up; afterwards: so is the pattern of E */
 PetscErrorCode PCDeflSubSpaceCreate(PC pc, KCycleRows *rows, PetscBool *same)
 {
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-  PetscInt   *global;
+  PC_DeflSub *ds     = (PC_DeflSub *)pc->data;
+  PetscInt   *global = ds->global;
+  PetscBool   runs;
   Entries     e;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&e, sizeof(e)));
   e.rows = rows;
-  global = ds->global;
   PetscCall(ChooseRounding(pc, &e.rounding));
   PetscCall(PetscMalloc1(rows->n + rows->nghost, &e.label));
   PetscCall(FindLabels(ds, rows, e.label));
@@ -258,13 +272,10 @@ PetscErrorCode PCDeflSubSpaceCreate(PC pc, KCycleRows *rows, PetscBool *same)
   for (PetscInt i = 0; i < ds->nlocal; i++) e.first[i] = -1;
   PetscCall(FindEntries(ds, &e));
   PetscCall(CompareAll(pc, &e, same));
-  global     = ds->global;
-  ds->global = NULL;
-  PetscCall(PCDeflSubSpaceReset(ds));
-  ds->global = global;
+  PetscCall(ResetEntries(ds));
   PetscCall(SortEntries(ds, &e));
-  PetscCall(MakeRuns(ds, e.label));
-  PetscCall(PCDeflSubDeviceSetUp(pc));
+  PetscCall(MakeRuns(ds, e.label, &runs));
+  PetscCall(PCDeflSubDeviceSetUp(pc, runs));
   PetscCall(PetscFree(e.label));
   PetscCall(PetscFree(e.first));
   PetscCall(PetscFree(e.pair));
