@@ -165,16 +165,16 @@ static PetscErrorCode Balance(PC pc, PetscBool invert, const PetscScalar *b, Pet
 {
   PC_FastPoisson          *fp  = (PC_FastPoisson *)pc->data;
   const KCycleFPDirection *dir = fp->dir;
-  const KCycleFPLayout    *l   = &fp->grid;
+  const KCycleBox         *l   = &fp->grid;
   const PetscInt          *n = fp->box->n, *start = fp->box->start;
 
   PetscFunctionBegin;
-  for (PetscInt k = l->lo[2]; k < l->lo[2] + l->n[2]; k++) {
-    for (PetscInt j = l->lo[1]; j < l->lo[1] + l->n[1]; j++) {
+  for (PetscInt k = l->start[2]; k < l->start[2] + l->n[2]; k++) {
+    for (PetscInt j = l->start[1]; j < l->start[1] + l->n[1]; j++) {
       const PetscInt  at = dir[0].lo - start[0] + n[0] * (j + dir[1].lo - start[1] + n[1] * (k + dir[2].lo - start[2]));
       const PetscReal g  = dir[1].w[j] / dir[1].d[j] * (dir[2].w[k] / dir[2].d[k]);
 
-      for (PetscInt i = l->lo[0]; i < l->lo[0] + l->n[0]; i++) {
+      for (PetscInt i = l->start[0]; i < l->start[0] + l->n[0]; i++) {
         const PetscReal value = g * (dir[0].w[i] / dir[0].d[i]);
 
         x[at + i] = invert ? b[at + i] / value : b[at + i] * value;

@@ -77,17 +77,10 @@ typedef struct {
   PetscReal      spread;  /* largest number in W over the smallest */
 } KCycleFPDirection;
 
-/* Which points of the core processes have; those of a process are in the order x, y, z */
-typedef struct {
-  PetscInt  nproc[3], *range[3];
-  PetscInt  lo[3], n[3], npoints; /* of this process */
-  PetscBool owned;                /* the arrays are its own */
-} KCycleFPLayout;
-
 /* Between two layouts */
 typedef struct {
-  const KCycleFPLayout *from, *to;
-  PetscMPIInt          *nsend, *send, *nrecv, *recv; /* numbers and displacements */
+  const KCycleBox *from, *to;
+  PetscMPIInt     *nsend, *send, *nrecv, *recv; /* numbers and displacements */
 } KCycleFPExchange;
 
 /* An array of points of a layout */
@@ -134,7 +127,7 @@ typedef struct {
   Vec               work;    /* for a product with the matrix */
 
   int              nstages, order[3]; /* directions; the last one is solved for */
-  KCycleFPLayout   grid, layout[3];   /* of the DMDA, and of each stage */
+  KCycleBox        grid, layout[3];   /* points of the core as the DMDA has them, and those of each stage */
   KCycleFPExchange exchange[3];       /* from the layout before; nsend NULL: it is the same */
   PetscScalar     *array[3];          /* points of layout[s], where it is another than the one before */
   PetscScalar     *sent, *received;
@@ -151,7 +144,7 @@ typedef struct {
 typedef struct {
   /* one direction, or two, of all lines of a layout; sense 0: from points to modes, 1: back */
   PetscErrorCode (*transform)(PC, int n, const int d[], int sense, const KCycleFPView *in, const KCycleFPView *out,
-                              const KCycleFPLayout *);
+                              const KCycleBox *);
   PetscErrorCode (*last)(PC, const KCycleFPView *in, const KCycleFPView *out); /* the last direction is solved for */
   PetscErrorCode (*scale)(PC, const PetscScalar *b, PetscScalar *x);           /* by roots */
   PetscErrorCode (*balance)(PC, PetscBool invert, const PetscScalar *b, PetscScalar *x); /* see fastpoisson.c */
@@ -159,6 +152,16 @@ typedef struct {
   PetscErrorCode (*store)(PC, const PetscScalar *b, const PetscScalar *w, PetscBool divide, PetscScalar *x);
   PetscErrorCode (*couple)(PC, PetscBool transpose, PetscScalar *x); /* see fpstored.c */
 } KCycleFPOps;
+
+/* The first point of the core in an array of the DMDA's points of this process */
+static inline PetscInt KCycleFPCoreAt(const PC_FastPoisson *fp)
+{
+  const PetscInt *n = fp->box->n;
+  PetscInt        at[3];
+
+  for (int d = 0; d < 3; d++) at[d] = PetscMax(0, fp->dir[d].lo - fp->box->start[d]);
+  return at[0] + n[0] * (at[1] + n[1] * at[2]);
+}
 
 /* fpoptions.c */
 PETSC_INTERN PetscErrorCode PCSetFromOptions_FastPoisson(PC, KCycleOptionItems);
@@ -217,12 +220,10 @@ PETSC_INTERN PetscReal      KCycleFPFace(const PC_FastPoisson *, int d, int side
 /* fpsolve.c, fptridiagonal.c */
 PETSC_INTERN PetscErrorCode PCFastPoissonSolve(PC, const KCycleFPOps *, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode PCFastPoissonTransform(PC, int, const int[], int, const KCycleFPView *,
-                                                   const KCycleFPView *, const KCycleFPLayout *);
+                                                   const KCycleFPView *, const KCycleBox *);
 PETSC_INTERN PetscErrorCode PCFastPoissonLast(PC, const KCycleFPView *, const KCycleFPView *);
 PETSC_INTERN void           KCycleFPLines(const PetscInt n[], int d, int *a, int *b);
 PETSC_INTERN void           KCycleFPSystems(const PC_FastPoisson *, const KCycleFPView *, const KCycleFPView *);
-PETSC_INTERN void           KCycleFPShifts(const PC_FastPoisson *, int a, PetscInt ia, PetscInt lines, PetscReal other,
-                                           PetscReal shift[]);
 
 /* fpdevice.c */
 PETSC_INTERN PetscErrorCode PCFastPoissonDeviceCheck(PC, VecType);

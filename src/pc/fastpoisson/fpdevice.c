@@ -429,7 +429,7 @@ static PetscErrorCode Modes(const PC_FastPoisson *fp, int d, const PetscScalar *
 }
 
 static PetscErrorCode TransformAll(PC pc, int n, const int d[], int sense, const KCycleFPView *in,
-                                   const KCycleFPView *out, const KCycleFPLayout *layout)
+                                   const KCycleFPView *out, const KCycleBox *layout)
 {
   PetscFunctionBegin;
   (void)layout;

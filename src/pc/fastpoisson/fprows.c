@@ -19,24 +19,18 @@ void KCycleFPFaultNote(KCycleFPFault *fault, PetscInt row, PetscInt column, Pets
 /* The first fault of all processes */
 PetscErrorCode KCycleFPFaultFirst(PC pc, KCycleFPFault *fault)
 {
-  MPI_Comm    comm  = PetscObjectComm((PetscObject)pc);
-  PetscInt    first = fault->row;
-  PetscMPIInt rank, size, mine;
-  PetscReal   values[2] = {fault->found, fault->expected};
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PetscInt    first;
+  PetscMPIInt rank, size, owner;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(&fault->row, &first, 1, MPIU_INT, MPI_MIN, comm));
   if (first == PETSC_INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
-  rank = fault->row == first ? rank : size;
-  PetscCallMPI(MPI_Allreduce(&rank, &mine, 1, MPI_INT, MPI_MIN, comm));
-  fault->row = first;
-  PetscCallMPI(MPI_Bcast(&fault->column, 1, MPIU_INT, mine, comm));
-  PetscCallMPI(MPI_Bcast(values, 2, MPIU_REAL, mine, comm));
-  fault->found    = values[0];
-  fault->expected = values[1];
+  if (fault->row != first) rank = size;
+  PetscCallMPI(MPI_Allreduce(&rank, &owner, 1, MPI_INT, MPI_MIN, comm));
+  PetscCallMPI(MPI_Bcast(fault, (PetscMPIInt)sizeof(*fault), MPI_BYTE, owner, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

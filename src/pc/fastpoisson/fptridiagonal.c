@@ -137,7 +137,7 @@ static void SolveSome(const PC_FastPoisson *fp, const KCycleFPView *in, const KC
 void KCycleFPSystems(const PC_FastPoisson *fp, const KCycleFPView *in, const KCycleFPView *out)
 {
   const int                d   = fp->order[fp->nstages - 1];
-  const KCycleFPLayout    *l   = &fp->layout[fp->nstages - 1];
+  const KCycleBox         *l   = &fp->layout[fp->nstages - 1];
   const KCycleFPDirection *dir = &fp->dir[d];
   PetscReal                shift[KC_MODES];
   int                      a, b;
@@ -153,8 +153,10 @@ void KCycleFPSystems(const PC_FastPoisson *fp, const KCycleFPView *in, const KCy
                                      {out->stride[0], out->stride[1], out->stride[2]}};
       PetscInt           singular = -1;
 
-      KCycleFPShifts(fp, a, l->lo[a] + ia, lines, fp->dir[b].lambda[l->lo[b] + ib] + fp->sigma, shift);
-      for (PetscInt q = 0; q < lines && fp->singular; q++) singular = shift[q] == 0 ? q : singular;
+      for (PetscInt q = 0; q < lines; q++) {
+        shift[q] = fp->dir[a].lambda[l->start[a] + ia + q] + (fp->dir[b].lambda[l->start[b] + ib] + fp->sigma);
+        if (fp->singular && shift[q] == 0) singular = q;
+      }
       SolveSome(fp, &from, &to, da, lines, shift, singular);
     }
   }
