@@ -52,7 +52,14 @@ static PetscErrorCode FindPlace(PC pc, DM dm)
   if (fp->fordevice) PetscCall(MatGetVecType(pc->pmat, &type));
   else PetscCall(DMGetVecType(dm, &type));
   fp->fordevice = (PetscBool)(fp->fordevice || grid);
+  #if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)
   if (fp->fordevice) PetscCall(PCFastPoissonDeviceCheck(pc, type));
+  #else
+  PetscCheck(!fp->fordevice, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCFASTPOISSON works on the host here, and vectors are of type %s: use -dm_mat_type aij "
+             "-dm_vec_type standard, or a library built with nvcc and a PETSc that has cuFFT, or -pc_type kcycle",
+             type);
+  #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

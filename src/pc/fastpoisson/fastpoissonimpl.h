@@ -225,9 +225,9 @@ PETSC_INTERN PetscErrorCode PCFastPoissonLast(PC, const KCycleFPView *, const KC
 PETSC_INTERN void           KCycleFPLines(const PetscInt n[], int d, int *a, int *b);
 PETSC_INTERN void           KCycleFPSystems(const PC_FastPoisson *, const KCycleFPView *, const KCycleFPView *);
 
-/* fpdevice.c */
-PETSC_INTERN PetscErrorCode PCFastPoissonDeviceCheck(PC, VecType);
+  /* fpdevice.c */
   #if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)
+PETSC_INTERN PetscErrorCode    PCFastPoissonDeviceCheck(PC, VecType);
 PETSC_INTERN PetscErrorCode    PCFastPoissonDeviceCreate(PC);
 PETSC_INTERN PetscErrorCode    PCFastPoissonDeviceDestroy(PC_FastPoisson *);
 PETSC_INTERN PetscErrorCode    PCFastPoissonDeviceView(const PC_FastPoisson *, PetscViewer);
