@@ -12,23 +12,12 @@
 
 PetscLogEvent PCDeflSubEvents[DEFLSUB_NUM_EVENTS];
 
-/* The operator of the Krylov method, if -pc_use_amat, or that of preconditioners */
-PetscErrorCode PCDeflSubOperator(PC pc, Mat *A)
-{
-  PetscFunctionBegin;
-  *A = pc->useAmat ? pc->mat : pc->pmat;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The projections that make and keep residuals orthogonal to Z have to be those of the operator of the Krylov
    method. what: asks for that */
 PetscErrorCode PCDeflSubCheckOperator(PC pc, const char what[])
 {
-  Mat A;
-
   PetscFunctionBegin;
-  PetscCall(PCDeflSubOperator(pc, &A));
-  PetscCheck(A == pc->mat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(PCDeflSubOperator(pc) == pc->mat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "%s deflates the operator of the Krylov method, and Z^T A Z is made from another matrix, that for "
              "preconditioners: use -pc_use_amat, or -ksp_type cg with "
              "-pc_deflsub_form bnn",
@@ -240,11 +229,9 @@ static PetscErrorCode SetUpDeflation(PC pc)
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
   KCycleRows *rows;
   PetscBool   same;
-  Mat         A;
 
   PetscFunctionBegin;
-  PetscCall(PCDeflSubOperator(pc, &A));
-  PetscCall(KCycleRowsCreate(A, "PCDEFLSUB", &rows));
+  PetscCall(KCycleRowsCreate(PCDeflSubOperator(pc), "PCDEFLSUB", &rows));
   PetscCall(PCDeflSubLabel(pc, rows, &same));
   ds->known = PETSC_FALSE;
   PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_AZ], pc, NULL, NULL, NULL));

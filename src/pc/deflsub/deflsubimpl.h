@@ -74,6 +74,12 @@ typedef struct {
   PetscBool    nonzero;       /* whether the start was to be used before */
 } PC_DeflSub;
 
+/* The operator of the Krylov method, if -pc_use_amat, or that of preconditioners */
+static inline Mat PCDeflSubOperator(PC pc)
+{
+  return pc->useAmat ? pc->mat : pc->pmat;
+}
+
 /* Events */
 typedef enum {
   DEFLSUB_LABEL,
@@ -96,7 +102,6 @@ typedef enum {
 } PCDeflSubProduct;
 
 /* deflsub.c */
-PETSC_INTERN PetscErrorCode PCDeflSubOperator(PC, Mat *);
 PETSC_INTERN PetscErrorCode PCDeflSubCreateInner(PC);
 PETSC_INTERN PetscErrorCode PCDeflSubMultiply(PC, PCDeflSubProduct, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCDeflSubSolveZT(PC, Vec, Vec);

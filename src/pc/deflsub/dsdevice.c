@@ -129,12 +129,10 @@ PetscErrorCode PCDeflSubDeviceSetUp(PC pc, PetscBool same)
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
   PetscMPIInt size;
   MatType     type;
-  Mat         A;
 
   PetscFunctionBegin;
   PetscCall(ResetValues(ds));
-  PetscCall(PCDeflSubOperator(pc, &A));
-  PetscCall(KCycleRowsDeviceType(A, &type));
+  PetscCall(KCycleRowsDeviceType(PCDeflSubOperator(pc), &type));
   if (type) {
     PetscCall(CreateZ(pc, type, same));
     PetscCall(CreateC(ds, type));

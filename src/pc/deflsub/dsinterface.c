@@ -257,9 +257,9 @@ static void LookAround(Cut *c, PetscInt npoints, const PetscInt list[], PetscInt
 static PetscErrorCode ListSmall(const KCyclePieces *p, PetscInt small, PetscInt *npoints, PetscInt **list)
 {
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(p->points.n, list));
+  PetscCall(PetscMalloc1(p->rows->n, list));
   *npoints = 0;
-  for (PetscInt i = 0; i < p->points.n; i++) {
+  for (PetscInt i = 0; i < p->rows->n; i++) {
     if (p->local[i] >= 0 && p->size[p->local[i]] < small) (*list)[(*npoints)++] = i;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -302,7 +302,6 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubdomains 
   PC_DeflSub        *ds    = (PC_DeflSub *)pc->data;
   const PetscInt     total = rows->n + rows->nghost;
   const PetscScalar *values;
-  KCyclePoints       points = {rows->n, rows->nghost, rows->sf, NULL, NULL};
   PetscInt           n;
 
   PetscFunctionBegin;
@@ -320,9 +319,7 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubdomains 
   PetscCall(KCycleRowsExchange(rows, MPIU_INT, c->natural, c->natural + rows->n));
   KCycleSubdomainsBoxes(sub, c->box);
   PetscCall(KCycleRowsExchange(rows, MPIU_INT, c->box, c->box + rows->n));
-  points.natural = c->natural;
-  points.box     = c->box;
-  PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), sub, &points, &c->pieces));
+  PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), sub, rows, c->natural, c->box, &c->pieces));
   if (!ds->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(ds->coefficient, &n));
   PetscCall(PCDeflSubCheckCount(pc, rows->n, n, "values of the coefficient"));

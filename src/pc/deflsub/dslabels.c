@@ -19,12 +19,11 @@ PetscErrorCode PCDeflSubCheckCount(PC pc, PetscInt unknowns, PetscInt count, con
 /* The grid of the PC, or of its operator */
 static PetscErrorCode FindGrid(PC pc, KCycleSubdomains *sub)
 {
-  Mat      A;
-  DM       dm;
-  PetscInt n, local;
+  const Mat A = PCDeflSubOperator(pc);
+  DM        dm;
+  PetscInt  n, local;
 
   PetscFunctionBegin;
-  PetscCall(PCDeflSubOperator(pc, &A));
   PetscCall(PCGetDM(pc, &dm));
   if (!dm) PetscCall(MatGetDM(A, &dm));
   PetscCheck(dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,

@@ -219,11 +219,9 @@ static PetscErrorCode ChooseRounding(PC pc, PetscReal *rounding)
 {
   MatNullSpace nullspace;
   PetscBool    constant = PETSC_FALSE;
-  Mat          A;
 
   PetscFunctionBegin;
-  PetscCall(PCDeflSubOperator(pc, &A));
-  PetscCall(MatGetNullSpace(A, &nullspace));
+  PetscCall(MatGetNullSpace(PCDeflSubOperator(pc), &nullspace));
   if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, NULL, NULL));
   *rounding = constant ? KC_DEFLSUB_ATTACHED : KC_DEFLSUB_ROUNDING;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -12,14 +12,12 @@ static PetscErrorCode CountBytes(PC pc, PetscReal bytes[4])
   const Mat      device[] = {ds->Z, ds->ZT, ds->C, ds->AZT};
   PetscReal      mine[4]  = {0, 0, 0, 0};
   MatInfo        info;
-  Mat            A;
 
   PetscFunctionBegin;
   mine[0] = (PetscReal)n * (sizeof(PetscInt) + sizeof(PetscScalar)) + (3.0 * ds->npairs + 1) * sizeof(PetscInt);
   PetscCall(MatGetInfo(ds->E, MAT_LOCAL, &info));
   mine[1] = info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
-  PetscCall(PCDeflSubOperator(pc, &A));
-  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  PetscCall(MatGetInfo(PCDeflSubOperator(pc), MAT_LOCAL, &info));
   mine[2] = info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
   for (int m = 0; m < 4 && ds->Z; m++) {
     PetscCall(MatGetInfo(device[m], MAT_LOCAL, &info));

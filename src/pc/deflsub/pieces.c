@@ -5,29 +5,27 @@
 */
 #include "subdomain.h"
 
-PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubdomains *sub, const KCyclePoints *points,
-                                  KCyclePieces **pieces)
+PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubdomains *sub, const KCycleRows *rows,
+                                  const PetscInt natural[], const PetscInt box[], KCyclePieces **pieces)
 {
-  const PetscInt n = points->n, all = points->n + points->nghost;
+  const PetscInt n = rows->n, all = rows->n + rows->nghost;
   KCyclePieces  *p;
   int            here, any;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(pieces));
-  p         = *pieces;
-  p->comm   = comm;
-  p->sub    = sub;
-  p->points = *points;
+  p          = *pieces;
+  p->comm    = comm;
+  p->sub     = sub;
+  p->rows    = rows;
+  p->natural = natural;
+  p->box     = box;
   PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, sub->npoints + sub->nboxes, 1, &p->directory));
   PetscCall(PetscMalloc1(n, &p->parent));
   for (PetscInt i = 0; i < n; i++) p->parent[i] = i;
-  here = points->nghost > 0;
+  here = rows->nghost > 0;
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
-  if (!any) {
-    p->points.ghosts = NULL;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscMalloc1(all, &p->at));
+  if (any) PetscCall(PetscMalloc1(all, &p->at));
   for (PetscInt i = n; i < all; i++) p->at[i] = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -53,13 +51,13 @@ static PetscErrorCode NumberTrees(KCyclePieces *p)
 
   PetscFunctionBegin;
   p->nlocal = 0;
-  for (PetscInt i = 0; i < p->points.n; i++) {
+  for (PetscInt i = 0; i < p->rows->n; i++) {
     if (local[i] >= 0) local[i] = local[i] == i ? p->nlocal++ : local[local[i]];
   }
   p->local = local;
   PetscCall(PetscMalloc2(p->nlocal, &p->id, p->nlocal, &p->size));
-  for (PetscInt i = p->points.n - 1; i >= 0; i--) {
-    if (local[i] >= 0) p->id[local[i]] = p->points.natural[i];
+  for (PetscInt i = p->rows->n - 1; i >= 0; i--) {
+    if (local[i] >= 0) p->id[local[i]] = p->natural[i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,10 +66,9 @@ static PetscErrorCode NumberTrees(KCyclePieces *p)
 static PetscErrorCode SpreadIds(KCyclePieces *p)
 {
   PetscFunctionBegin;
-  if (!p->points.ghosts) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt i = 0; i < p->points.n; i++) p->at[i] = p->local[i] < 0 ? -1 : p->id[p->local[i]];
-  PetscCall(PetscSFBcastBegin(p->points.ghosts, MPIU_INT, p->at, p->at + p->points.n, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(p->points.ghosts, MPIU_INT, p->at, p->at + p->points.n, MPI_REPLACE));
+  if (!p->at) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < p->rows->n; i++) p->at[i] = p->local[i] < 0 ? -1 : p->id[p->local[i]];
+  PetscCall(KCycleRowsExchange(p->rows, MPIU_INT, p->at, p->at + p->rows->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,7 +83,7 @@ static PetscErrorCode CountPoints(KCyclePieces *p)
   PetscCall(PetscSFSetGraphLayout(p->sf, p->directory, p->nlocal, NULL, PETSC_OWN_POINTER, p->id));
   PetscCall(PetscCalloc1(p->directory->n, &count));
   PetscCall(PetscArrayzero(p->size, p->nlocal));
-  for (PetscInt i = 0; i < p->points.n; i++) {
+  for (PetscInt i = 0; i < p->rows->n; i++) {
     if (p->local[i] >= 0) p->size[p->local[i]]++;
   }
   PetscCall(PetscSFReduceBegin(p->sf, MPIU_INT, p->size, count, MPI_SUM));
@@ -138,17 +135,6 @@ PetscErrorCode KCyclePiecesBest(const KCyclePieces *p, PetscReal best[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What pieces want to be merged with, in the directory: the least choice among the processes; PETSC_INT_MAX: nothing */
-static PetscErrorCode GatherChoices(const KCyclePieces *p, const PetscInt choice[], PetscInt **gathered)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(p->directory->n, gathered));
-  for (PetscInt e = 0; e < p->directory->n; e++) (*gathered)[e] = PETSC_INT_MAX;
-  PetscCall(PetscSFReduceBegin(p->sf, MPIU_INT, choice, *gathered, MPI_MIN));
-  PetscCall(PetscSFReduceEnd(p->sf, MPIU_INT, choice, *gathered, MPI_MIN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The least id spreads among pieces that are to be one: from the entries of the directory in from to the ids in to,
    and back */
 static PetscErrorCode SpreadLeast(const KCyclePieces *p, PetscInt m, const PetscInt from[], const PetscInt to[],
@@ -181,14 +167,17 @@ static PetscErrorCode SpreadLeast(const KCyclePieces *p, PetscInt m, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Merges pieces with others: choice is the id of one, or PETSC_INT_MAX */
+/* Merges pieces with others: choice is the id of one, of which the least among the processes counts, or PETSC_INT_MAX */
 PetscErrorCode KCyclePiecesMerge(KCyclePieces *p, const PetscInt choice[])
 {
-  PetscInt *gathered, *from, *to, *least, m = 0;
+  const PetscInt n = p->directory->n;
+  PetscInt      *gathered, *from, *to, *least, m = 0;
 
   PetscFunctionBegin;
-  PetscCall(GatherChoices(p, choice, &gathered));
-  PetscCall(PetscMalloc3(p->directory->n, &from, p->directory->n, &to, p->directory->n, &least));
+  PetscCall(PetscMalloc4(n, &gathered, n, &from, n, &to, n, &least));
+  for (PetscInt e = 0; e < n; e++) gathered[e] = PETSC_INT_MAX;
+  PetscCall(PetscSFReduceBegin(p->sf, MPIU_INT, choice, gathered, MPI_MIN));
+  PetscCall(PetscSFReduceEnd(p->sf, MPIU_INT, choice, gathered, MPI_MIN));
   for (PetscInt e = 0; e < p->directory->n; e++) {
     least[e] = p->directory->rstart + e;
     if (gathered[e] == PETSC_INT_MAX) continue;
@@ -198,8 +187,7 @@ PetscErrorCode KCyclePiecesMerge(KCyclePieces *p, const PetscInt choice[])
   PetscCall(SpreadLeast(p, m, from, to, least));
   PetscCall(PetscSFBcastBegin(p->sf, MPIU_INT, least, p->id, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(p->sf, MPIU_INT, least, p->id, MPI_REPLACE));
-  PetscCall(PetscFree3(from, to, least));
-  PetscCall(PetscFree(gathered));
+  PetscCall(PetscFree4(gathered, from, to, least));
   PetscCall(CountPoints(p));
   PetscCall(SpreadIds(p));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -283,8 +271,8 @@ static PetscErrorCode AddEmptyBoxes(const KCyclePieces *p, const PetscInt has[],
   PetscFunctionBegin;
   PetscCall(PetscMPIIntCast(nboxes, &all));
   PetscCall(PetscCalloc1(nboxes, &lone));
-  for (PetscInt i = 0; i < p->points.n; i++) {
-    if (p->local[i] < 0) lone[p->points.box[i]] = 1;
+  for (PetscInt i = 0; i < p->rows->n; i++) {
+    if (p->local[i] < 0) lone[p->box[i]] = 1;
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lone, all, MPIU_INT, MPI_MAX, p->comm));
   for (PetscInt b = 0; b < nboxes; b++) {
@@ -316,8 +304,8 @@ PetscErrorCode KCyclePiecesNumber(const KCyclePieces *p, PetscInt label[], Petsc
     p->size[i] = labels[place];
   }
   /* start[b] is now the end of box b, which is where the next one begins */
-  for (PetscInt i = 0; i < p->points.n; i++)
-    label[i] = p->local[i] >= 0 ? p->size[p->local[i]] : p->points.box[i] ? start[p->points.box[i] - 1] : 0;
+  for (PetscInt i = 0; i < p->rows->n; i++)
+    label[i] = p->local[i] >= 0 ? p->size[p->local[i]] : p->box[i] ? start[p->box[i] - 1] : 0;
   PetscCall(PetscFree(labels));
   PetscCall(PetscFree(start));
   PetscCall(PetscFree(ids));

@@ -117,10 +117,10 @@ void KCycleSubdomainsBoxes(const KCycleSubdomains *g, PetscInt box[])
 /* Labels are 0 ... number - 1, and each has a point */
 PetscErrorCode KCycleLabelsCheck(MPI_Comm comm, PetscInt n, const PetscInt label[], PetscInt *number)
 {
-  PetscInt    range[2] = {0, 1}, all[2], N, missing = PETSC_INT_MAX, first, *count;
-  PetscSF     sf;
-  PetscLayout layout;
-  PetscInt   *one;
+  PetscInt        range[2] = {0, 1}, all[2], N, missing = PETSC_INT_MAX, first;
+  const PetscInt *count;
+  PetscSF         sf;
+  PetscLayout     layout;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {
@@ -139,11 +139,8 @@ PetscErrorCode KCycleLabelsCheck(MPI_Comm comm, PetscInt n, const PetscInt label
   PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, *number, 1, &layout));
   PetscCall(PetscSFCreate(comm, &sf));
   PetscCall(PetscSFSetGraphLayout(sf, layout, n, NULL, PETSC_OWN_POINTER, label));
-  PetscCall(PetscCalloc1(layout->n, &count));
-  PetscCall(PetscMalloc1(n, &one));
-  for (PetscInt i = 0; i < n; i++) one[i] = 1;
-  PetscCall(PetscSFReduceBegin(sf, MPIU_INT, one, count, MPI_MAX));
-  PetscCall(PetscSFReduceEnd(sf, MPIU_INT, one, count, MPI_MAX));
+  PetscCall(PetscSFComputeDegreeBegin(sf, &count));
+  PetscCall(PetscSFComputeDegreeEnd(sf, &count));
   for (PetscInt i = 0; i < layout->n && missing == PETSC_INT_MAX; i++) {
     if (!count[i]) missing = layout->rstart + i;
   }
@@ -151,8 +148,6 @@ PetscErrorCode KCycleLabelsCheck(MPI_Comm comm, PetscInt n, const PetscInt label
   PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The labels of subdomains go from 0 to %" PetscInt_FMT ", and no unknown has label %" PetscInt_FMT,
              *number - 1, first);
-  PetscCall(PetscFree(one));
-  PetscCall(PetscFree(count));
   PetscCall(PetscSFDestroy(&sf));
   PetscCall(PetscLayoutDestroy(&layout));
   PetscFunctionReturn(PETSC_SUCCESS);

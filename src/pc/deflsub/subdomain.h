@@ -7,7 +7,7 @@
 */
 #pragma once
 
-#include <petsckcycle/private/boximpl.h>
+#include <petsckcycle/private/rowsimpl.h>
 
 /* The grid of a DMDA with one unknown a point, cut into boxes */
 typedef struct {
@@ -16,19 +16,12 @@ typedef struct {
   PetscInt         boxes[3], nboxes;
 } KCycleSubdomains;
 
-/* Points of this process */
-typedef struct {
-  PetscInt        n, nghost; /* and their ghosts */
-  PetscSF         ghosts;    /* exchange between them; NULL where no process has ghosts */
-  const PetscInt *natural;   /* their natural numbers */
-  const PetscInt *box;       /* in which they are */
-} KCyclePoints;
-
 /* Pieces of a grid, while they are found and merged */
 typedef struct {
   MPI_Comm                comm;
   const KCycleSubdomains *sub;
-  KCyclePoints            points;
+  const KCycleRows       *rows;          /* numbers and exchange of points and ghosts */
+  const PetscInt         *natural, *box; /* of points: their natural numbers, in which box they are */
   /* of points, while they are joined: towards the first of its tree; -1: coupled to nobody, and in no piece */
   PetscInt               *parent;
   PetscInt                nlocal;    /* pieces that have points on this process */
@@ -48,8 +41,8 @@ PETSC_INTERN PetscInt       KCycleSubdomainsBoxOf(const KCycleSubdomains *, Pets
 PETSC_INTERN PetscErrorCode KCycleLabelsCheck(MPI_Comm, PetscInt, const PetscInt[], PetscInt *number);
 
 /* pieces.c; cross: pairs of a point and a ghost that are connected */
-PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubdomains *, const KCyclePoints *,
-                                               KCyclePieces **);
+PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubdomains *, const KCycleRows *,
+                                               const PetscInt natural[], const PetscInt box[], KCyclePieces **);
 PETSC_INTERN PetscErrorCode KCyclePiecesDestroy(KCyclePieces **);
 PETSC_INTERN PetscErrorCode KCyclePiecesFind(KCyclePieces *, PetscInt ncross, const PetscInt cross[]);
 PETSC_INTERN PetscErrorCode KCyclePiecesBest(const KCyclePieces *, PetscReal best[]);
@@ -60,6 +53,6 @@ PETSC_INTERN PetscErrorCode KCyclePiecesNumber(const KCyclePieces *, PetscInt la
 /* The piece, by its id, of a point or ghost; -1: none */
 static inline PetscInt KCyclePiecesIdAt(const KCyclePieces *p, PetscInt i)
 {
-  if (i >= p->points.n) return p->at[i];
+  if (i >= p->rows->n) return p->at[i];
   return p->local[i] < 0 ? -1 : p->id[p->local[i]];
 }

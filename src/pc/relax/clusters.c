@@ -371,9 +371,8 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Clusters of an operator, or none: then *clusters is NULL on all processes */
-static PetscErrorCode ClustersCreate(Mat A, const KCycleSmoother *smoother, const KCycleSeeds *seeds,
-                                     KCycleClusters **clusters)
+/* If the operator has clusters the smoother becomes one that corrects them behind each sweep */
+PetscErrorCode KCycleSmootherCorrectClusters(Mat A, KCycleSmoother **smoother, const KCycleSeeds *seeds)
 {
   const KCycleStencil *st           = KCycleStencilOf(A);
   MPI_Comm             comm         = PetscObjectComm((PetscObject)A);
@@ -382,9 +381,8 @@ static PetscErrorCode ClustersCreate(Mat A, const KCycleSmoother *smoother, cons
   KCycleClusters      *cl;
 
   PetscFunctionBegin;
-  *clusters = NULL;
   PetscCall(PetscMemzero(&list, sizeof(list)));
-  PetscCall(KCycleClustersSearch(A, smoother, seeds, &list));
+  PetscCall(KCycleClustersSearch(A, *smoother, seeds, &list));
   for (PetscInt c = 0; c < list.n; c++) ngenerations = PetscMax(ngenerations, list.part[c].generation + 1);
   PetscCall(PetscNew(&cl));
   cl->references = 1;
@@ -398,19 +396,8 @@ static PetscErrorCode ClustersCreate(Mat A, const KCycleSmoother *smoother, cons
     PetscCall(PetscFree(order));
     cl->found[0] = list.nclusters;
     cl->found[1] = list.npoints;
-    *clusters    = cl;
+    PetscCall(KCycleSmootherWrapClusters(cl, smoother));
   } else PetscCall(KCycleClustersDestroy(&cl));
   PetscCall(KCycleClusterListDestroy(&list));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Where there are clusters the smoother becomes one that corrects them behind each sweep */
-PetscErrorCode KCycleSmootherCorrectClusters(Mat A, KCycleSmoother **smoother, const KCycleSeeds *seeds)
-{
-  KCycleClusters *clusters;
-
-  PetscFunctionBegin;
-  PetscCall(ClustersCreate(A, *smoother, seeds, &clusters));
-  if (clusters) PetscCall(KCycleSmootherWrapClusters(clusters, smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
