@@ -25,7 +25,7 @@ PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubdomains *sub, co
   for (PetscInt i = 0; i < n; i++) p->parent[i] = i;
   here = rows->nghost > 0;
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
-  if (any) PetscCall(PetscMalloc1(all, &p->at));
+  if (any) PetscCall(PetscMalloc1(all + 1, &p->at)); /* not NULL */
   for (PetscInt i = n; i < all; i++) p->at[i] = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -48,6 +48,15 @@ typedef enum {
   KCYCLE_FP_OTHER
 } KCycleFPEnd;
 
+/* A transform, and the ends of directions that it is for */
+typedef struct {
+  KCycleFPEnd       end[2];
+  KCycleFPTransform transform[2]; /* from points to modes, and back */
+  PetscReal         shift;        /* angle of mode k: pi (k + shift) */
+  int               longer;       /* / (n + longer) */
+  const char       *name;
+} KCycleFPKind;
+
 typedef enum {
   KCYCLE_FP_SINGLE, /* one point */
   KCYCLE_FP_TRANSFORM,
@@ -56,25 +65,25 @@ typedef enum {
 } KCycleFPMethod;
 
 typedef struct {
-  PetscInt       size; /* points of the grid; of them */
-  PetscInt       lo;   /* the first that is not stored Dirichlet, */
-  PetscInt       n;    /* and how many are not */
-  PetscBool      periodic, constant;
-  PetscBool      closed; /* the rows of M add up to zero */
-  KCycleFPEnd    end[2];
-  PetscReal      c;                      /* constant: M is c times the second difference */
-  PetscReal     *low, *mid, *up, *d, *w; /* rows of M, D and W */
-  KCycleFPMethod method;
-  PetscReal     *lambda;  /* eigenvalues of M, unless they are not needed */
-  PetscReal     *before;  /* 1 / D, or NULL where that is 1 or part of the products */
-  PetscReal     *ahead;   /* vectors: from points to modes, and */
-  PetscReal     *back;    /* from modes to points; by columns */
-  void          *plan[2]; /* transform: the same */
-  PetscInt       kinds;   /* transform: its place in the table of them */
-  PetscReal      norm;    /* that both multiply by */
-  PetscInt       width;   /* lines at a time */
-  PetscInt       pitch;   /* between lines in a buffer */
-  PetscReal      spread;  /* largest number in W over the smallest */
+  PetscInt            size; /* points of the grid; of them */
+  PetscInt            lo;   /* the first that is not stored Dirichlet, */
+  PetscInt            n;    /* and how many are not */
+  PetscBool           periodic, constant;
+  PetscBool           closed; /* the rows of M add up to zero */
+  KCycleFPEnd         end[2];
+  PetscReal           c;                      /* constant: M is c times the second difference */
+  PetscReal          *low, *mid, *up, *d, *w; /* rows of M, D and W */
+  KCycleFPMethod      method;
+  PetscReal          *lambda;  /* eigenvalues of M, unless they are not needed */
+  PetscReal          *before;  /* 1 / D, or NULL where that is 1 or part of the products */
+  PetscReal          *ahead;   /* vectors: from points to modes, and */
+  PetscReal          *back;    /* from modes to points; by columns */
+  void               *plan[2]; /* transform: the same */
+  const KCycleFPKind *kind;    /* of its transform, or NULL */
+  PetscReal           norm;    /* that both multiply by */
+  PetscInt            width;   /* lines at a time */
+  PetscInt            pitch;   /* between lines in a buffer */
+  PetscReal           spread;  /* largest number in W over the smallest */
 } KCycleFPDirection;
 
 /* Between two layouts */
@@ -189,21 +198,20 @@ PETSC_INTERN PetscErrorCode PCFastPoissonAverage(PC, KCycleFPRows *);
 PETSC_INTERN PetscErrorCode PCFastPoissonFail(PC, const char[]);
 
 /* fpdirection.c, fptransform.c: how its directions are solved */
-PETSC_INTERN PetscErrorCode    PCFastPoissonChoose(PC);
-PETSC_INTERN PetscErrorCode    PCFastPoissonDirectionsDestroy(PC_FastPoisson *);
-PETSC_INTERN PetscErrorCode    PCFastPoissonDescribe(const PC_FastPoisson *, int d, size_t, char[]);
-PETSC_INTERN PetscInt          KCycleFPKinds(const KCycleFPDirection *);
-PETSC_INTERN PetscErrorCode    KCycleFPTransformCreate(PC);
-PETSC_INTERN PetscErrorCode    KCycleFPTransformDestroy(KCycleFPDirection *);
-PETSC_INTERN KCycleFPTransform KCycleFPTransformOf(const KCycleFPDirection *, int sense);
-PETSC_INTERN const char       *KCycleFPTransformName(const KCycleFPDirection *);
-PETSC_INTERN void              KCycleFPTransformSpectrum(KCycleFPDirection *);
-PETSC_INTERN PetscErrorCode    PCFastPoissonWisdomLoad(PC);
-PETSC_INTERN PetscErrorCode    PCFastPoissonWisdomSave(PC);
+PETSC_INTERN PetscErrorCode      PCFastPoissonChoose(PC);
+PETSC_INTERN PetscErrorCode      PCFastPoissonDirectionsDestroy(PC_FastPoisson *);
+PETSC_INTERN PetscErrorCode      PCFastPoissonDescribe(const PC_FastPoisson *, int d, size_t, char[]);
+PETSC_INTERN const KCycleFPKind *KCycleFPKindOf(const KCycleFPDirection *);
+PETSC_INTERN PetscErrorCode      KCycleFPTransformCreate(PC);
+PETSC_INTERN PetscErrorCode      KCycleFPTransformDestroy(KCycleFPDirection *);
+PETSC_INTERN void                KCycleFPTransformSpectrum(KCycleFPDirection *);
+PETSC_INTERN PetscErrorCode      PCFastPoissonWisdomLoad(PC);
+PETSC_INTERN PetscErrorCode      PCFastPoissonWisdomSave(PC);
 PETSC_INTERN void KCycleFPKernel(const PC_FastPoisson *, const KCycleFPDirection *, int sense, PetscInt lines,
                                  PetscScalar *from, PetscScalar *to);
 
 /* fplayout.c */
+PETSC_INTERN PetscErrorCode PCFastPoissonGridCreate(PC_FastPoisson *);
 PETSC_INTERN PetscErrorCode PCFastPoissonLayoutsCreate(PC);
 PETSC_INTERN PetscErrorCode PCFastPoissonLayoutsDestroy(PC_FastPoisson *);
 PETSC_INTERN PetscErrorCode PCFastPoissonExchange(PC, const KCycleFPExchange *, PetscBool back, const KCycleFPView *,

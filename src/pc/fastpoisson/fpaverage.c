@@ -120,29 +120,24 @@ static PetscReal Weigh(const PC_FastPoisson *fp, const PetscInt at[], const Pets
 /* All rows of the core: adds them up, or makes r of them */
 static PetscErrorCode Pass(PC pc, KCycleFPRows *rows, Means *m, PetscReal *root)
 {
-  PC_FastPoisson  *fp    = (PC_FastPoisson *)pc->data;
-  const KCycleBox *box   = fp->box;
-  KCycleFPFault    fault = {PETSC_INT_MAX, 0, 0, 0};
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+  const PetscInt *n = fp->box->n, *start = fp->grid.start, *count = fp->grid.n;
+  KCycleFPFault   fault = {PETSC_INT_MAX, 0, 0, 0};
+  PetscInt        own[3]; /* the first point of the core on this process */
 
   PetscFunctionBegin;
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt j = line % box->n[1], k = line / box->n[1];
-    PetscBool      core = PETSC_TRUE;
+  for (int d = 0; d < 3; d++) own[d] = start[d] + fp->dir[d].lo - fp->box->start[d];
+  for (PetscInt line = 0; line < fp->grid.nlines; line++) {
+    const PetscInt j = line % count[1], k = line / count[1];
 
-    PetscCall(KCycleFPRowsLine(rows, j, k, &fault));
-    for (PetscInt i = 0; i < box->n[0]; i++) {
-      const PetscInt place[3] = {i, j, k};
-      PetscInt       at[3];
+    PetscCall(KCycleFPRowsLine(rows, own[1] + j, own[2] + k, &fault));
+    for (PetscInt i = 0; i < count[0]; i++) {
+      const PetscInt at[3] = {start[0] + i, start[1] + j, start[2] + k};
       PetscReal      c[KC_STAR];
 
-      core = PETSC_TRUE;
-      for (int d = 0; d < 3; d++) {
-        at[d] = box->start[d] + place[d] - fp->dir[d].lo;
-        core  = (PetscBool)(core && at[d] >= 0 && at[d] < fp->dir[d].n);
-      }
-      for (int q = 0; q < KC_STAR; q++) c[q] = rows->c[q] ? rows->c[q][i] : 0;
-      if (root) root[i + line * box->n[0]] = core ? Weigh(fp, at, c, m) : 1;
-      else if (core) AddRow(fp, at, c, m);
+      for (int q = 0; q < KC_STAR; q++) c[q] = rows->c[q] ? rows->c[q][own[0] + i] : 0;
+      if (root) root[own[0] + i + n[0] * (own[1] + j + n[1] * (own[2] + k))] = Weigh(fp, at, c, m);
+      else AddRow(fp, at, c, m);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -222,6 +217,7 @@ PetscErrorCode PCFastPoissonAverage(PC pc, KCycleFPRows *rows)
   PetscCall(PCGetDM(pc, &dm));
   if (!dm) PetscCall(MatGetDM(pc->pmat, &dm));
   PetscCall(PetscMalloc1(fp->box->npoints, &fp->root));
+  for (PetscInt i = 0; i < fp->box->npoints; i++) fp->root[i] = 1;
   PetscCall(MeansCreate(fp, &m));
   PetscCall(Pass(pc, rows, &m, NULL));
   PetscCall(MeansReduce(pc, &m));

@@ -101,10 +101,10 @@ static PetscInt InCore(const PC_FastPoisson *fp, int d, PetscInt i)
 static void MakeLine(const PC_FastPoisson *fp, PetscInt y, PetscInt z, Line *l)
 {
   const KCycleFPDirection *dx = &fp->dir[0], *dy = &fp->dir[1], *dz = &fp->dir[2];
-  const PetscInt           x = PetscMax(0, fp->box->start[0] - dx->lo);
+  const PetscInt           x = fp->grid.start[0];
 
   l->first  = dx->lo + x - fp->box->start[0];
-  l->count  = PetscMax(0, PetscMin(dx->lo + dx->n, fp->box->start[0] + fp->box->n[0]) - (dx->lo + x));
+  l->count  = fp->grid.n[0];
   l->d      = dx->d + x;
   l->low    = dx->low + x;
   l->mid    = dx->mid + x;
@@ -161,17 +161,10 @@ static PetscErrorCode CheckLine(PC_FastPoisson *fp, KCycleFPRows *rows, PetscInt
 /* Room for the stored points of this process */
 static PetscErrorCode StoredCreate(PC_FastPoisson *fp)
 {
-  PetscInt core = 1;
+  const PetscInt n = fp->box->npoints - fp->grid.npoints;
 
   PetscFunctionBegin;
-  for (int d = 0; d < 3; d++) {
-    PetscInt count = 0;
-
-    for (PetscInt i = 0; i < fp->box->n[d]; i++) count += InCore(fp, d, i) >= 0;
-    core *= count;
-  }
-  core = fp->box->npoints - core;
-  if (!fp->stored) PetscCall(PetscMalloc2(core, &fp->stored, core, &fp->inverse));
+  if (!fp->stored) PetscCall(PetscMalloc2(n, &fp->stored, n, &fp->inverse));
   fp->nstored = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -100,19 +100,17 @@ static PetscErrorCode ChooseWidths(PC_FastPoisson *fp)
   PetscCallCUDA(cudaMemGetInfo(&available, &all));
   most = PetscMin((size_t)KC_NUMBERS, available / sizeof(PetscScalar) / KC_PART);
   for (int s = 0; s < fp->nstages; s++) {
-    const int            d      = fp->order[s];
-    const KCycleFPMethod method = fp->dir[d].method;
-    const PetscInt       n = fp->dir[d].n, lines = fp->grid.npoints / n;
-    const PetscInt       all     = KCycleCudaFPLength(KCycleFPTransformOf(&fp->dir[d], 0), n);
-    PetscInt             size[2] = {all, 0};
+    const KCycleFPDirection *dir   = &fp->dir[fp->order[s]];
+    DeviceDirection         *to    = &dev->dir[fp->order[s]];
+    const PetscBool          plans = (PetscBool)(dir->method == KCYCLE_FP_TRANSFORM);
+    const PetscInt           n = dir->n, lines = fp->grid.npoints / n;
+    PetscInt                 size[2];
 
-    if (method == KCYCLE_FP_TRIDIAGONAL) size[0] = n;
-    if (method == KCYCLE_FP_VECTORS) size[1] = n;
-    if (method == KCYCLE_FP_TRANSFORM) size[1] = 2 * (all / 2 + 1);
-    for (int w = 0; w < 2; w++) dev->dir[d].transform[w] = KCycleFPTransformOf(&fp->dir[d], w);
-    dev->dir[d].width = (PetscInt)PetscMax(1, PetscMin((size_t)lines, most / (size_t)PetscMax(size[0], size[1])));
-    for (int i = 0; i < 2; i++)
-      dev->nbuffer[i] = PetscMax(dev->nbuffer[i], (size_t)dev->dir[d].width * (size_t)size[i]);
+    for (int w = 0; w < 2; w++) to->transform[w] = plans ? dir->kind->transform[w] : KCYCLE_FP_COPY;
+    size[0]   = dir->method == KCYCLE_FP_TRIDIAGONAL ? n : KCycleCudaFPLength(to->transform[0], n);
+    size[1]   = plans ? 2 * (size[0] / 2 + 1) : dir->method == KCYCLE_FP_VECTORS ? n : 0;
+    to->width = (PetscInt)PetscMax(1, PetscMin((size_t)lines, most / (size_t)PetscMax(size[0], size[1])));
+    for (int i = 0; i < 2; i++) dev->nbuffer[i] = PetscMax(dev->nbuffer[i], (size_t)to->width * (size_t)size[i]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

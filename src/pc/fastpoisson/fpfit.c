@@ -108,6 +108,7 @@ static PetscErrorCode FindCore(PC_FastPoisson *fp, const Profile *p)
     if (fp->empty) dir->n = 0;
     PetscCall(PetscCalloc5(dir->n, &dir->low, dir->n, &dir->mid, dir->n, &dir->up, dir->n, &dir->d, dir->n, &dir->w));
   }
+  PetscCall(PCFastPoissonGridCreate(fp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

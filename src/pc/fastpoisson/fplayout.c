@@ -25,7 +25,7 @@ static void BoxOf(const KCycleBox *l, PetscMPIInt rank, PetscInt lo[], PetscInt 
 }
 
 /* The core as the DMDA cuts it */
-static PetscErrorCode GridLayout(PC_FastPoisson *fp)
+PetscErrorCode PCFastPoissonGridCreate(PC_FastPoisson *fp)
 {
   KCycleBox *l = &fp->grid;
 
@@ -112,7 +112,6 @@ PetscErrorCode PCFastPoissonLayoutsCreate(PC pc)
   PetscInt        most = 0;
 
   PetscFunctionBegin;
-  PetscCall(GridLayout(fp));
   for (int s = 0; s < fp->nstages; s++) {
     const KCycleBox *from = s ? &fp->layout[s - 1] : &fp->grid;
 
