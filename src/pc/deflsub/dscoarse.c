@@ -293,31 +293,14 @@ PetscErrorCode PCDeflSubCoarseSolveScaled(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By way of the first process */
-static PetscErrorCode SolveParts(PC pc, PetscScalar *a)
+/* a = E^-1 a, by way of the first process; before: the parts of this process of a sum over all, after: the values of the subdomains that it
+   touches */
+PetscErrorCode PCDeflSubCoarseSolve(PC pc, Vec a)
 {
   PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
   const Vec          in = ds->inverse ? ds->in : ds->s, out = ds->inverse ? ds->out : ds->y;
   const PetscScalar *y;
-
-  PetscFunctionBegin;
-  PetscCall(SumParts(ds, a, in));
-  if (ds->inverse) PetscCall(MatMult(ds->inverse, in, out));
-  else PetscCall(PCDeflSubCoarseSolveScaled(pc));
-  PetscCall(VecGetArrayRead(out, &y));
-  PetscCall(PetscSFBcastBegin(ds->sf, MPIU_SCALAR, y, a, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(ds->sf, MPIU_SCALAR, y, a, MPI_REPLACE));
-  PetscCall(VecRestoreArrayRead(out, &y));
-  a[ds->nlocal] = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* a = E^-1 a; before: the parts of this process of a sum over all, after: the values of the subdomains that it
-   touches */
-PetscErrorCode PCDeflSubCoarseSolve(PC pc, Vec a)
-{
-  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
-  PetscScalar *values;
+  PetscScalar       *values;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_SOLVE], pc, NULL, NULL, NULL));
@@ -326,7 +309,14 @@ PetscErrorCode PCDeflSubCoarseSolve(PC pc, Vec a)
     PetscCall(VecCopy(ds->out, a));
   } else {
     PetscCall(VecGetArray(a, &values));
-    PetscCall(SolveParts(pc, values));
+    PetscCall(SumParts(ds, values, in));
+    if (ds->inverse) PetscCall(MatMult(ds->inverse, in, out));
+    else PetscCall(PCDeflSubCoarseSolveScaled(pc));
+    PetscCall(VecGetArrayRead(out, &y));
+    PetscCall(PetscSFBcastBegin(ds->sf, MPIU_SCALAR, y, values, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(ds->sf, MPIU_SCALAR, y, values, MPI_REPLACE));
+    PetscCall(VecRestoreArrayRead(out, &y));
+    values[ds->nlocal] = 0;
     PetscCall(VecRestoreArray(a, &values));
   }
   PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_SOLVE], pc, NULL, NULL, NULL));

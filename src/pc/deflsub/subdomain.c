@@ -7,28 +7,6 @@
 #define KC_SUBDOMAIN_SIZE 512
 #define KC_SUBDOMAIN_MANY 10000
 
-PetscErrorCode KCycleSubdomainsGet(DM dm, KCycleSubdomains *g)
-{
-  PetscBool  isda;
-  DMType     type;
-  KCycleBox *box;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(g, sizeof(*g)));
-  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
-  PetscCall(DMGetType(dm, &type));
-  PetscCheck(isda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "Boxes need a DMDA, and this is a DM of type %s: give labels with PCDeflSubSetLabelIS()", type);
-  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_ROWS, &box));
-  PetscCheck(box->dof == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "Boxes need a DMDA with one unknown a point, and this one has %" PetscInt_FMT
-             ": give labels with PCDeflSubSetLabelIS()",
-             box->dof);
-  g->grid    = box;
-  g->npoints = KCycleBoxGlobalRows(box);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Boxes of about so many points with sides as equal as the grid allows: directions that are shorter than a side have
    one box */
 static void ChooseBoxes(KCycleSubdomains *g, PetscInt points)

@@ -33,7 +33,6 @@ typedef struct {
   PetscSF                 sf;        /* from the directory to pieces */
 } KCyclePieces;
 
-PETSC_INTERN PetscErrorCode KCycleSubdomainsGet(DM, KCycleSubdomains *);
 PETSC_INTERN PetscErrorCode KCycleSubdomainsChoose(MPI_Comm, KCycleSubdomains *, const PetscInt boxes[], PetscInt size);
 PETSC_INTERN void           KCycleSubdomainsNatural(const KCycleSubdomains *, PetscInt[]);
 PETSC_INTERN void           KCycleSubdomainsBoxes(const KCycleSubdomains *, PetscInt[]);

@@ -27,12 +27,24 @@ static PetscErrorCode PCReset_IncPoisson(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A fault in the numbers: the solve fails with KSP_DIVERGED_PC_FAILED */
-PetscErrorCode PCIncPoissonFail(PC pc, const char format[], PetscInt row)
+/* The smallest row that any process names; PETSC_INT_MAX: none does */
+PetscErrorCode PCIncPoissonFirstRow(PC pc, PetscInt mine, PetscInt *row)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(&mine, row, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A fault in the numbers of a row, if any process has one, or else PETSC_INT_MAX: the solve fails with
+   KSP_DIVERGED_PC_FAILED */
+static PetscErrorCode Fail(PC pc, PetscInt mine, const char format[])
 {
   PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
+  PetscInt       row;
 
   PetscFunctionBegin;
+  PetscCall(PCIncPoissonFirstRow(pc, mine, &row));
+  if (row == PETSC_INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(ip->failure, sizeof(ip->failure), format, row));
   PetscCall(PetscInfo(pc, "%s\n", ip->failure));
   PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
@@ -60,33 +72,20 @@ static PetscErrorCode CheckKind(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The smallest row that any process names; PETSC_INT_MAX: none does */
-PetscErrorCode PCIncPoissonFirstRow(PC pc, PetscInt mine, PetscInt *row)
-{
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(&mine, row, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* mine: the first row with a NaN or Inf on this process, or PETSC_INT_MAX */
 PetscErrorCode PCIncPoissonFailNotFinite(PC pc, PetscInt mine)
 {
-  PetscInt row;
-
   PetscFunctionBegin;
-  PetscCall(PCIncPoissonFirstRow(pc, mine, &row));
-  if (row < PETSC_INT_MAX)
-    PetscCall(PCIncPoissonFail(pc,
-                               "The operator has a NaN or Inf in row %" PetscInt_FMT
-                               ": look for a division by zero or an unset coefficient in its assembly",
-                               row));
+  PetscCall(Fail(pc, mine,
+                 "The operator has a NaN or Inf in row %" PetscInt_FMT
+                 ": look for a division by zero or an unset coefficient in its assembly"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal)
 {
   const PetscScalar *d;
-  PetscInt           start, end, bad = PETSC_INT_MAX, row;
+  PetscInt           start, end, bad = PETSC_INT_MAX;
 
   PetscFunctionBegin;
   PetscCall(VecGetOwnershipRange(diagonal, &start, &end));
@@ -96,15 +95,10 @@ static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal)
       bad = start + i;
   }
   PetscCall(VecRestoreArrayRead(diagonal, &d));
-  PetscCall(PCIncPoissonFirstRow(pc, bad, &row));
-  if (row < PETSC_INT_MAX) {
-    PetscCall(PCIncPoissonFail(pc,
-                               "The diagonal entry of row %" PetscInt_FMT
-                               " is not a positive number: it is zero, missing, negative, not real, or NaN or Inf. The "
-                               "operator must be positive "
-                               "definite; of a negative definite one solve the negative",
-                               row));
-  }
+  PetscCall(Fail(pc, bad,
+                 "The diagonal entry of row %" PetscInt_FMT
+                 " is not a positive number: it is zero, missing, negative, not real, or NaN or Inf. The operator must "
+                 "be positive definite; of a negative definite one solve the negative"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

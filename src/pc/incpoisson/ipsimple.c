@@ -76,17 +76,6 @@ static PetscErrorCode FillStencil(Mat A, const PetscScalar inverse[], const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* inverse: 1 / d */
-static PetscErrorCode FillAIJ(Mat A, Vec inverse, Vec diagonal, Mat M)
-{
-  PetscFunctionBegin;
-  PetscCall(MatCopy(A, M, SAME_NONZERO_PATTERN));
-  PetscCall(MatDiagonalScale(M, inverse, inverse));
-  PetscCall(MatScale(M, -1));
-  PetscCall(MatDiagonalSet(M, diagonal, INSERT_VALUES));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCIncPoissonSimpleSetUp(PC pc, Vec diagonal)
 {
   PC_IncPoisson *ip  = (PC_IncPoisson *)pc->data;
@@ -109,7 +98,10 @@ PetscErrorCode PCIncPoissonSimpleSetUp(PC pc, Vec diagonal)
   PetscCall(VecRestoreArrayWrite(own, &d));
   if (!rows->st) {
     PetscCall(VecReciprocal(diagonal));
-    PetscCall(FillAIJ(pc->pmat, diagonal, own, ip->M));
+    PetscCall(MatCopy(pc->pmat, ip->M, SAME_NONZERO_PATTERN));
+    PetscCall(MatDiagonalScale(ip->M, diagonal, diagonal));
+    PetscCall(MatScale(ip->M, -1));
+    PetscCall(MatDiagonalSet(ip->M, own, INSERT_VALUES));
   }
   PetscCall(VecDestroy(&own));
   PetscCall(PetscFree2(inverse, number));

@@ -37,17 +37,6 @@ static void FindCoefficients(const KCycleShape *of, const KCycleShape *to, const
   }
 }
 
-/* Lines of planes may run across those of st: these are asked for once */
-static PetscErrorCode FindLines(PlaneValues *v)
-{
-  const PetscInt nlines = v->st->box->nlines;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(nlines, &v->lines));
-  for (PetscInt line = 0; line < nlines; line++) MatStencilLineArrays(v->st, line, &v->lines[line]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* One coefficient of n points that lie along a line of st, all of its points */
 static void TakeAlong(const KCycleLine *l, int o, PetscInt n, PetscScalar values[])
 {
@@ -95,7 +84,8 @@ static PetscErrorCode FillMatrix(const KCycleStencil *st, int d, int parity, Pet
   KCyclePlanesOrder(st->box, d, v.order);
   KCyclePartFind(st->box, d, parity, &v.part);
   FindCoefficients(&st->shape, shape, v.order, v.from);
-  PetscCall(FindLines(&v));
+  PetscCall(PetscMalloc1(st->box->nlines, &v.lines)); /* those of planes may run across: each is asked for once */
+  for (PetscInt line = 0; line < st->box->nlines; line++) MatStencilLineArrays(st, line, &v.lines[line]);
   *same = PETSC_TRUE;
   PetscCall(PetscMalloc1(shape->ncoeffs * n, &values));
   PetscCall(MatStencilStoreBegin(A, half));
