@@ -19,7 +19,7 @@ static PetscErrorCode PCReset_FastPoisson(PC pc)
   PetscCall(PCFastPoissonLayoutsDestroy(fp));
   PetscCall(PCFastPoissonDirectionsDestroy(fp));
   PetscCall(PetscFree2(fp->stored, fp->inverse));
-  PetscCall(PetscFree(fp->root));
+  PetscCall(VecDestroy(&fp->root));
   PetscCall(VecDestroy(&fp->work));
   PetscCall(PCFastPoissonDeviceDestroy(fp));
   fp->ready = fp->nearest = fp->coupled = fp->apart = fp->empty = PETSC_FALSE;
@@ -156,16 +156,6 @@ static PetscErrorCode PCSetUpOnBlocks_FastPoisson(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows and columns of an operator that is the nearest one are scaled */
-static PetscErrorCode Scale(PC pc, const PetscScalar *b, PetscScalar *x)
-{
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < fp->box->npoints; i++) x[i] = b[i] * fp->root[i];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* With G = W D^-1 of all directions, a diagonal matrix, the transposed inverse is G A^-1 G^-1; of a symmetric operator
    G is a number */
 static PetscErrorCode Balance(PC pc, PetscBool invert, const PetscScalar *b, PetscScalar *x)
@@ -194,7 +184,6 @@ static PetscErrorCode Balance(PC pc, PetscBool invert, const PetscScalar *b, Pet
 static const KCycleFPOps KCycleFPOps_Host = {
     .transform = PCFastPoissonTransform,
     .last      = PCFastPoissonLast,
-    .scale     = Scale,
     .balance   = Balance,
     .store     = PCFastPoissonStore,
     .couple    = PCFastPoissonCouple,
@@ -226,7 +215,8 @@ static PetscErrorCode ChooseOps(PC pc, Vec b, Vec x, const KCycleFPOps **ops)
 
 static PetscErrorCode PCApply_FastPoisson(PC pc, Vec b, Vec x)
 {
-  PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
+  PC_FastPoisson    *fp      = (PC_FastPoisson *)pc->data;
+  const PetscBool    inplace = (PetscBool)(fp->coupled || fp->root);
   const KCycleFPOps *ops;
   const PetscScalar *ba;
   PetscScalar       *xa;
@@ -238,16 +228,16 @@ static PetscErrorCode PCApply_FastPoisson(PC pc, Vec b, Vec x)
   }
   PetscCall(ChooseOps(pc, b, x, &ops));
   if (fp->coupled) PetscCall(PCFastPoissonStoredBefore(pc, ops, b, x));
+  if (fp->root) PetscCall(VecPointwiseMult(x, fp->coupled ? x : b, fp->root));
   PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
-  if (fp->coupled) PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
+  if (inplace) PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
   else PetscCall(VecGetArrayWriteAndMemType(x, &xa, NULL));
-  if (fp->root) PetscCall((*ops->scale)(pc, fp->coupled ? xa : ba, xa));
-  PetscCall(PCFastPoissonSolve(pc, ops, fp->coupled || fp->root ? xa : ba, xa));
-  if (fp->root) PetscCall((*ops->scale)(pc, xa, xa));
-  PetscCall((*ops->store)(pc, ba, NULL, PETSC_TRUE, xa));
-  if (fp->coupled) PetscCall(VecRestoreArrayAndMemType(x, &xa));
+  PetscCall(PCFastPoissonSolve(pc, ops, inplace ? xa : ba, xa));
+  PetscCall((*ops->store)(pc, ba, NULL, PETSC_TRUE, xa)); /* their roots are 1 */
+  if (inplace) PetscCall(VecRestoreArrayAndMemType(x, &xa));
   else PetscCall(VecRestoreArrayWriteAndMemType(x, &xa));
   PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
+  if (fp->root) PetscCall(VecPointwiseMult(x, x, fp->root));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -265,15 +255,15 @@ static PetscErrorCode PCApplyTranspose_FastPoisson(PC pc, Vec b, Vec x)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ChooseOps(pc, b, x, &ops));
+  if (fp->root) PetscCall(VecPointwiseMult(x, b, fp->root));
   PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
   PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
-  if (fp->root) PetscCall((*ops->scale)(pc, ba, xa));
-  else if (!fp->empty) PetscCall((*ops->balance)(pc, PETSC_TRUE, ba, xa));
+  if (!fp->root && !fp->empty) PetscCall((*ops->balance)(pc, PETSC_TRUE, ba, xa));
   PetscCall(PCFastPoissonSolve(pc, ops, xa, xa));
-  if (fp->root) PetscCall((*ops->scale)(pc, xa, xa));
-  else if (!fp->empty) PetscCall((*ops->balance)(pc, PETSC_FALSE, xa, xa));
+  if (!fp->root && !fp->empty) PetscCall((*ops->balance)(pc, PETSC_FALSE, xa, xa));
   PetscCall(VecRestoreArrayAndMemType(x, &xa));
   PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
+  if (fp->root) PetscCall(VecPointwiseMult(x, x, fp->root));
   PetscCall(PCFastPoissonStoredAfter(pc, ops, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

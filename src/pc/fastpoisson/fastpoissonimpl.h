@@ -128,7 +128,7 @@ typedef struct {
   PetscBool         singular; /* constants are in its kernel */
   PetscBool         nearest;  /* it is an approximation */
   PetscBool         empty;    /* all points are stored Dirichlet points */
-  PetscReal        *root;     /* nearest: of each local row, what scales it and its column, or NULL */
+  Vec               root;     /* nearest: what scales each row and its column, 1 at stored points; or NULL */
   PetscInt          nstored, *stored;
   PetscReal        *inverse; /* of the diagonal there */
   PetscBool         coupled; /* other rows have entries in columns of stored points */
@@ -155,7 +155,6 @@ typedef struct {
   PetscErrorCode (*transform)(PC, int n, const int d[], int sense, const KCycleFPView *in, const KCycleFPView *out,
                               const KCycleBox *);
   PetscErrorCode (*last)(PC, const KCycleFPView *in, const KCycleFPView *out); /* the last direction is solved for */
-  PetscErrorCode (*scale)(PC, const PetscScalar *b, PetscScalar *x);           /* by roots */
   PetscErrorCode (*balance)(PC, PetscBool invert, const PetscScalar *b, PetscScalar *x); /* see fastpoisson.c */
   /* of stored points, x = b - w, / d if that is asked for; b, w NULL: zeros */
   PetscErrorCode (*store)(PC, const PetscScalar *b, const PetscScalar *w, PetscBool divide, PetscScalar *x);

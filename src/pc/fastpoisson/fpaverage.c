@@ -12,6 +12,7 @@
   positive definite, or semidefinite.
 */
 #include "fastpoissonimpl.h"
+#include <petsckcycle/private/deviceimpl.h>
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 
@@ -147,20 +148,13 @@ static PetscErrorCode Pass(PC pc, KCycleFPRows *rows, Means *m, PetscReal *root)
 static PetscErrorCode RootsGet(PC pc, DM dm, Means *m, Vec *local)
 {
   PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-  Vec             global;
-  PetscScalar    *v;
 
   PetscFunctionBegin;
-  PetscCall(DMCreateGlobalVector(dm, &global));
   PetscCall(DMCreateLocalVector(dm, local));
-  PetscCall(VecGetArrayWrite(global, &v));
-  PetscCall(PetscArraycpy(v, fp->root, fp->box->npoints));
-  PetscCall(VecRestoreArrayWrite(global, &v));
-  PetscCall(DMGlobalToLocalBegin(dm, global, INSERT_VALUES, *local));
-  PetscCall(DMGlobalToLocalEnd(dm, global, INSERT_VALUES, *local));
+  PetscCall(DMGlobalToLocalBegin(dm, fp->root, INSERT_VALUES, *local));
+  PetscCall(DMGlobalToLocalEnd(dm, fp->root, INSERT_VALUES, *local));
   PetscCall(DMDAGetGhostCorners(dm, &m->first[0], &m->first[1], &m->first[2], &m->size[0], &m->size[1], &m->size[2]));
   PetscCall(VecGetArrayRead(*local, &m->root));
-  PetscCall(VecDestroy(&global));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,6 +203,8 @@ PetscErrorCode PCFastPoissonAverage(PC pc, KCycleFPRows *rows)
 {
   PC_FastPoisson *fp   = (PC_FastPoisson *)pc->data;
   PetscReal       mean = 0;
+  PetscScalar    *root;
+  PetscBool       device;
   Means           m;
   Vec             local;
   DM              dm;
@@ -216,12 +212,16 @@ PetscErrorCode PCFastPoissonAverage(PC pc, KCycleFPRows *rows)
   PetscFunctionBegin;
   PetscCall(PCGetDM(pc, &dm));
   if (!dm) PetscCall(MatGetDM(pc->pmat, &dm));
-  PetscCall(PetscMalloc1(fp->box->npoints, &fp->root));
-  for (PetscInt i = 0; i < fp->box->npoints; i++) fp->root[i] = 1;
+  PetscCall(KCycleMatForDevices(pc->pmat, &device));
+  if (device) PetscCall(MatCreateVecs(pc->pmat, &fp->root, NULL));
+  else PetscCall(DMCreateGlobalVector(dm, &fp->root));
+  PetscCall(VecSet(fp->root, 1));
   PetscCall(MeansCreate(fp, &m));
   PetscCall(Pass(pc, rows, &m, NULL));
   PetscCall(MeansReduce(pc, &m));
-  PetscCall(Pass(pc, rows, &m, fp->root));
+  PetscCall(VecGetArray(fp->root, &root));
+  PetscCall(Pass(pc, rows, &m, root));
+  PetscCall(VecRestoreArray(fp->root, &root));
   PetscCall(PetscArrayzero(m.up[0], m.count));
   PetscCall(RootsGet(pc, dm, &m, &local));
   PetscCall(Pass(pc, rows, &m, NULL));

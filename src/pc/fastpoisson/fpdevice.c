@@ -44,7 +44,7 @@ struct _KCycleFPDevice {
   int                 nplans; /* of all directions: */
   cufftHandle         plan[6];
   KCycleCudaFPSystems systems; /* their tables */
-  const PetscReal    *root, *inverse;
+  const PetscReal    *inverse;
   const PetscInt     *stored;
   PetscScalar        *buffer[2];
   size_t              nbuffer[2]; /* numbers */
@@ -229,7 +229,6 @@ static PetscErrorCode CopyAll(const PC_FastPoisson *fp)
   PetscFunctionBegin;
   dev->used = 0;
   for (int d = 0; d < 3 && !fp->empty; d++) PetscCall(CopyDirection(fp, d));
-  PetscCall(CopyReals(dev, fp->box->npoints, fp->root, &dev->root));
   PetscCall(CopyReals(dev, fp->nstored, fp->inverse, &dev->inverse));
   PetscCall(Copy(dev, (size_t)fp->nstored * sizeof(PetscInt), fp->stored, (void *)&dev->stored));
   for (int i = 0; i < 2; i++)
@@ -428,15 +427,6 @@ static PetscErrorCode Last(PC pc, const KCycleFPView *in, const KCycleFPView *ou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Scale(PC pc, const PetscScalar *b, PetscScalar *x)
-{
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  LAUNCH(KCycleCudaFPScale, fp->box->npoints, fp->device->root, b, x);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Balance(PC pc, PetscBool invert, const PetscScalar *b, PetscScalar *x)
 {
   PC_FastPoisson        *fp   = (PC_FastPoisson *)pc->data;
@@ -489,7 +479,6 @@ static PetscErrorCode Couple(PC pc, PetscBool transpose, PetscScalar *x)
 const KCycleFPOps KCycleFPOps_Device = {
     .transform = TransformAll,
     .last      = Last,
-    .scale     = Scale,
     .balance   = Balance,
     .store     = Store,
     .couple    = Couple,
