@@ -79,9 +79,7 @@ PETSC_INTERN cudaError_t KCycleCudaFPDivide(cudaStream_t, const KCycleCudaFPBox 
 PETSC_INTERN cudaError_t KCycleCudaFPBalance(cudaStream_t, const KCycleCudaFPBox *, PetscBool invert,
                                              const PetscScalar *b, PetscScalar *x);
 
-/* x = b root; at listed points x = (b - w) inverse, where NULL is no number, or 1; x -= C x, or C^T x, of a face */
-PETSC_INTERN cudaError_t KCycleCudaFPScale(cudaStream_t, PetscInt n, const PetscReal *root, const PetscScalar *b,
-                                           PetscScalar *x);
+/* At listed points x = (b - w) inverse, where NULL is no number, or 1; x -= C x, or C^T x, of a face */
 PETSC_INTERN cudaError_t KCycleCudaFPStore(cudaStream_t, PetscInt n, const PetscInt *list, const PetscReal *inverse,
                                            const PetscScalar *b, const PetscScalar *w, PetscScalar *x);
 PETSC_INTERN cudaError_t KCycleCudaFPCouple(cudaStream_t, const KCycleCudaFPFace *, PetscScalar *x);
