@@ -29,7 +29,7 @@ PetscErrorCode KCycleClusterListAppend(KCycleClusterList *list, PetscInt m, Pets
   PetscFunctionBegin;
   PetscCall(KCycleGrow(list->n + 2, &list->most, sizeof(KCycleClusterPart), &list->part));
   PetscCall(KCycleGrow(list->nmembers + m, &list->mostmembers, sizeof(PetscInt), &list->member));
-  list->part[list->n++]     = (KCycleClusterPart){list->nmembers, generation, owner, slot};
+  list->part[list->n++]     = (KCycleClusterPart){list->nmembers, generation, owner, slot, 0};
   list->part[list->n].first = list->nmembers + m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -257,9 +257,8 @@ static PetscErrorCode Consider(KCycleSearch *s, PetscInt root)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > s->singular * node->t) || IsSolved(s, root))
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleGrow(s->found.n + 1, &s->maxweight, sizeof(PetscReal), &s->weight));
-  s->weight[s->found.n] = node->t;
   PetscCall(KCycleClusterListAppend(&s->found, node->size, node->inside++, -1, 0));
+  s->found.part[s->found.n - 1].weight = node->t;
   for (PetscInt m = root; m >= 0; m = s->node[m].next) s->found.member[s->found.nmembers++] = m;
   node->largest = node->size;
   node->tight   = node->d / node->t;
@@ -274,7 +273,8 @@ static PetscBool FillsClosed(KCycleSearch *s, PetscInt c)
   const PetscInt    root = KCycleRoot(s->parent, KCycleClusterMembers(&s->found, c)[0]);
   const KCycleNode *node = &s->node[root];
 
-  return (PetscBool)(!IsDead(s, root) && PetscAbsReal(node->d) <= s->singular * node->t && s->weight[c] > node->t / 2);
+  return (PetscBool)(!IsDead(s, root) && PetscAbsReal(node->d) <= s->singular * node->t &&
+                     s->found.part[c].weight > node->t / 2);
 }
 
 /* Leaves out such clusters; those that lie around them are such, too */
@@ -374,7 +374,6 @@ PetscErrorCode KCycleSearchDestroy(KCycleSearch **search)
   PetscCall(PetscFree(s->chunk));
   PetscCall(PetscFree(s->touched));
   PetscCall(PetscFree(s->index));
-  PetscCall(PetscFree(s->weight));
   for (int o = 0; o < s->nc; o++) PetscCall(PetscFree(s->row[o]));
   PetscCall(KCycleClusterListDestroy(&s->found));
   PetscCall(PetscFree(*search));

@@ -10,8 +10,9 @@
 typedef struct {
   PetscInt    first; /* of its members */
   PetscInt    generation;
-  PetscMPIInt owner; /* -1: no other process has a part */
-  PetscInt    slot;  /* number of a cluster that has parts, among those of its owner */
+  PetscMPIInt owner;  /* -1: no other process has a part */
+  PetscInt    slot;   /* number of a cluster that has parts, among those of its owner */
+  PetscReal   weight; /* in a search: sum of its diagonals */
 } KCycleClusterPart;
 
 typedef struct {
@@ -160,21 +161,20 @@ typedef struct {
   PetscBool            along[3]; /* the smoother solves lines along this direction */
   PetscBool            lined;    /* along any */
   PetscReal           *across;   /* where it does, of a node for each direction: t less couplings along it */
-  PetscInt     nnodes, maxnodes, maxparent, maxdeath, maxacross, nchunks, maxchunks, ntouched, maxtouched, maxweight;
-  KCycleNode  *node;   /* from 1 on */
-  PetscInt    *parent; /* towards the root of a group, which is its own */
-  PetscInt    *death;  /* of roots: rank at which the group dies, as far as that is known */
-  KCycleChunk *chunk;
-  PetscInt     unused;                    /* first chunk that is free again */
-  PetscInt     head[KC_RANKS];            /* chunk of each rank */
-  PetscInt     now;                       /* rank that is worked on */
-  PetscInt    *touched;                   /* groups that have changed at this rank */
-  PetscInt    *index;                     /* of each point its node, or what KC_NOBODY and the others say */
-  KCycleClusterList found;                /* members are nodes */
-  PetscReal        *weight;               /* of found clusters: t */
-  PetscInt          delta[KC_MAX_COEFFS]; /* what a coefficient adds to the number of a point */
-  PetscScalar      *row[KC_MAX_COEFFS];   /* coefficients of points in the halo, or NULL */
-  KCycleLineCache   lines;
+  PetscInt             nnodes, maxnodes, maxparent, maxdeath, maxacross, nchunks, maxchunks, ntouched, maxtouched;
+  KCycleNode          *node;   /* from 1 on */
+  PetscInt            *parent; /* towards the root of a group, which is its own */
+  PetscInt            *death;  /* of roots: rank at which the group dies, as far as that is known */
+  KCycleChunk         *chunk;
+  PetscInt             unused;               /* first chunk that is free again */
+  PetscInt             head[KC_RANKS];       /* chunk of each rank */
+  PetscInt             now;                  /* rank that is worked on */
+  PetscInt            *touched;              /* groups that have changed at this rank */
+  PetscInt            *index;                /* of each point its node, or what KC_NOBODY and the others say */
+  KCycleClusterList    found;                /* members are nodes */
+  PetscInt             delta[KC_MAX_COEFFS]; /* what a coefficient adds to the number of a point */
+  PetscScalar         *row[KC_MAX_COEFFS];   /* coefficients of points in the halo, or NULL */
+  KCycleLineCache      lines;
 } KCycleSearch;
 
 /* search.c */
