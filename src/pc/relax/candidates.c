@@ -1,14 +1,14 @@
 /*
   The search for clusters that are cut into processes, among candidates: points of groups that may reach across a cut
-  while they live.
+  before they are rejected.
 
-  Each process gets those of all processes around that are near its box, and searches again among them. Then it knows
-  the groups that have their first point in its box as a single process would, as far as they live, and makes their
-  clusters. What a candidate is coupled to that is none is the death of a group: it was dead before, or is too far away.
+  Each process gets those of all processes around that are near its box, and searches again among them. Then it has the
+  groups with their first point in its box as a single process would, until they are rejected, and makes their clusters.
+  A coupling from a candidate to a point that is none rejects the group: that point was rejected, or is too far away.
 */
 #include "searchimpl.h"
 
-/* So near. Longer clusters are missed; on stretched grids, where they are long, 16 points were not enough */
+/* Distance that is near. Longer clusters are missed; on stretched grids, where they are long, 16 points were not enough */
 #define KC_CLUSTER_REACH 40
 
 /* Records of one size, each for one process or from one */
@@ -72,7 +72,7 @@ static PetscErrorCode MailSend(MPI_Comm comm, const Mail *out, Mail *in)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is a point near the boxes of some processes? i: its place in direction d in the grid; process: in that direction */
+/* Is a point near the boxes of some processes? i: its coordinate in direction d; process: number in that direction */
 static PetscBool IsNear(const KCycleBox *box, int d, PetscInt i, PetscInt process)
 {
   const PetscInt low = box->range[d][process] - KC_CLUSTER_REACH, high = box->range[d][process + 1] + KC_CLUSTER_REACH;
@@ -84,10 +84,10 @@ static PetscBool IsNear(const KCycleBox *box, int d, PetscInt i, PetscInt proces
 }
 
 typedef struct {
-  PetscInt  natural; /* number of a candidate in the grid */
-  PetscInt  death;   /* rank at which its group dies on its process */
-  PetscBool jumps;   /* its couplings jump */
-  PetscReal t;       /* the diagonal as the search has it */
+  PetscInt  natural;  /* number of a candidate in the grid */
+  PetscInt  rejected; /* rank at which its group is rejected on its process */
+  PetscBool jumps;    /* its couplings jump */
+  PetscReal t;        /* the diagonal as the search has it */
   struct {
     PetscReal   w;    /* coupling */
     PetscScalar a;    /* coefficient */
@@ -112,12 +112,12 @@ static void MakeCandidate(KCycleSearch *s, PetscInt p, Candidate *to)
     to->c[o].a = KCycleLineCoefficient(KCycleLineCacheAt(&s->lines, at[1], at[2]), o, at[0]);
   }
   for (int d = 0; d < 3; d++) at[d] += box->start[d];
-  to->natural = KCycleNumber(box->size, at);
-  to->death   = s->death[KCycleRoot(s->parent, p)];
-  to->jumps   = s->node[p].jumps;
+  to->natural  = KCycleNumber(box->size, at);
+  to->rejected = s->rejected[KCycleRoot(s->parent, p)];
+  to->jumps    = s->node[p].jumps;
 }
 
-/* Candidates that a process knows, its own ones first; rank: the process that has each */
+/* Candidates of a process and those near its box, its own first; rank: the process that has each */
 typedef struct {
   Mail          known;
   PetscInt     *neighbour; /* nodes of neighbours, or 0 */
@@ -196,13 +196,13 @@ static PetscErrorCode ReadRecords(Records *r, PetscHMapI map)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(r->known.n + 1, &s->index));
-  s->index[0] = KC_DEAD;
+  s->index[0] = KC_REJECTED;
   for (PetscInt i = 0; i < r->known.n; i++) {
     const Candidate *one = CandidateAt(&r->known, i);
 
     for (int o = 0; o < s->nc; o++) w[o] = one->c[o].w;
     PetscCall(KCycleSearchNode(s, one->natural, one->jumps, one->t, w, &made));
-    s->death[made] = one->death;
+    s->rejected[made] = one->rejected;
     PetscCall(PetscHMapISet(map, one->natural, made));
     s->index[made] = made;
   }
@@ -253,14 +253,14 @@ static PetscInt OwnPoint(const KCycleBox *box, PetscInt natural)
   return KCycleNumber(box->n, at);
 }
 
-/* What the residual of a cluster is multiplied with. The lists of groups are used up already: touched marks members */
+/* What the residual of a cluster is multiplied with. The search is over: changed marks members */
 static PetscScalar Inverse(const Records *r, PetscInt m, const PetscInt member[])
 {
   KCycleNode       *node = r->search->node;
   const int         nc   = r->search->nc;
   KCycleClusterSums sums = {0, 0, 0, 0, 0};
 
-  for (PetscInt i = 0; i < m; i++) node[member[i]].touched = KC_RANKS;
+  for (PetscInt i = 0; i < m; i++) node[member[i]].changed = KC_RANKS;
   for (PetscInt i = 0; i < m; i++) {
     const Candidate  *one      = CandidateAt(&r->known, member[i] - 1);
     const PetscScalar diagonal = one->c[nc / 2].a;
@@ -270,10 +270,10 @@ static PetscScalar Inverse(const Records *r, PetscInt m, const PetscInt member[]
       const PetscInt q = r->neighbour[(size_t)member[i] * nc + o];
 
       if (one->c[o].a != (PetscScalar)0.0)
-        KCycleClusterAdd(&sums, diagonal, one->c[o].a, (PetscBool)(q > 0 && node[q].touched == KC_RANKS));
+        KCycleClusterAdd(&sums, diagonal, one->c[o].a, (PetscBool)(q > 0 && node[q].changed == KC_RANKS));
     }
   }
-  for (PetscInt i = 0; i < m; i++) node[member[i]].touched = -1;
+  for (PetscInt i = 0; i < m; i++) node[member[i]].changed = -1;
   return KCycleClusterInverse(&sums);
 }
 

@@ -3,7 +3,7 @@
 */
 #include "searchimpl.h"
 
-/* Collective. The coefficients of the points around the owned box. Only what lies at its faces is sent */
+/* Collective. The coefficients of the points around the owned box. Only what lies at its faces is exchanged */
 PetscErrorCode KCycleSearchExchange(KCycleSearch *s)
 {
   const KCycleBox *box = s->st->box;
@@ -41,14 +41,14 @@ static PetscReal Opposite(KCycleSearch *s, PetscInt column, int o)
 typedef struct {
   const KCycleLine *l;
   PetscInt          p, at[3];
-  PetscBool         inside; /* none of its neighbours is beside the box */
+  PetscBool         inside; /* all of its neighbours are in the box */
   PetscReal         sign;   /* of minus the diagonal */
-} Place;
+} Point;
 
-static inline Place PlaceOf(KCycleSearch *s, PetscInt p)
+static inline Point PointOf(KCycleSearch *s, PetscInt p)
 {
   const KCycleBox *box = s->st->box;
-  Place            c;
+  Point            c;
 
   KCycleCoordinates(box->n, p, c.at);
   c.p      = p;
@@ -60,7 +60,7 @@ static inline Place PlaceOf(KCycleSearch *s, PetscInt p)
 
 /* The coupling by a coefficient, minus the entry, made symmetric; q: the point that it leads to. That half of the
    coefficients is kept says nothing of couplings with rows of neighbours, or across a periodic end */
-static inline PetscReal Coupling(KCycleSearch *s, const Place *c, int o, PetscInt *q)
+static inline PetscReal Coupling(KCycleSearch *s, const Point *c, int o, PetscInt *q)
 {
   const KCycleBox   *box   = s->st->box;
   const KCycleShape *shape = &s->st->shape;
@@ -83,7 +83,7 @@ static inline PetscReal Coupling(KCycleSearch *s, const Place *c, int o, PetscIn
    what these lack */
 void KCycleSearchCouplings(KCycleSearch *s, PetscInt p, PetscReal w[], PetscInt q[], PetscReal *t)
 {
-  const Place c = PlaceOf(s, p);
+  const Point c = PointOf(s, p);
 
   *t = PetscAbsReal(PetscRealPart(KCycleLineCoefficient(c.l, s->nc / 2, c.at[0])));
   for (int o = 0; o < s->nc; o++) {

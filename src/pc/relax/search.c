@@ -3,16 +3,17 @@
   with all others.
 
   As in Kruskal's algorithm points are joined from strong to weak couplings; all couplings of about the same strength
-  at once (a rank, from 0 on; ranks are half powers of two), so that no order matters. A group knows the sum of its
-  diagonals, less the couplings between its members whose turn has come: what leaves it, or a bit more. Where that is
-  small the group is a cluster, unless lines are relaxed that solve it: then it must be small beside the couplings
-  across these, too. Groups that outgrow the largest clusters are dead, and kill what joins them.
+  at once (a rank, from 0 on; ranks are half powers of two), so that no order matters. A group has the sum of its
+  diagonals, less the couplings between its members whose turn has come: what leaves it, or a bit more. If that is small
+  the group is a cluster, unless lines are relaxed that solve it: then it must be small compared with the couplings
+  across these, too. A group that outgrows the largest clusters is rejected, and so is one that it would join.
 
   A cluster ends where couplings jump. So the search starts from points with such couplings, each at the rank of its
-  strongest one, and works on other points when it gets there; in regions where nothing jumps it soon meets the dead.
+  strongest one, and adds other points when a coupling leads to them. In regions where nothing jumps, groups are soon
+  rejected.
 
-  On several processes each first searches its own points. Groups that end before they reach a cut are done with; the
-  others, the candidates, are searched again among those of processes around, see candidates.c.
+  Each process first searches its own points. A group that is rejected before it reaches a cut is done with. The others,
+  the candidates, are searched again among those of processes around, see candidates.c.
 */
 #include "searchimpl.h"
 
@@ -90,14 +91,14 @@ static PetscBool TakeEdge(KCycleSearch *s, PetscInt rank, KCycleEdge *e)
 
 /* Nodes and groups */
 
-static PetscBool IsDead(const KCycleSearch *s, PetscInt root)
+static PetscBool IsRejected(const KCycleSearch *s, PetscInt root)
 {
-  return (PetscBool)(s->death[root] <= s->now);
+  return (PetscBool)(s->rejected[root] <= s->now);
 }
 
-static void Kill(KCycleSearch *s, PetscInt root)
+static void Reject(KCycleSearch *s, PetscInt root)
 {
-  s->death[root] = PetscMin(s->death[root], s->now);
+  s->rejected[root] = PetscMin(s->rejected[root], s->now);
 }
 
 PetscErrorCode KCycleSearchNode(KCycleSearch *s, PetscInt point, PetscBool jumps, PetscReal t, const PetscReal w[],
@@ -110,7 +111,7 @@ PetscErrorCode KCycleSearchNode(KCycleSearch *s, PetscInt point, PetscBool jumps
   PetscFunctionBegin;
   PetscCall(KCycleGrow(p + 1, &s->maxnodes, sizeof(KCycleNode), &s->node));
   PetscCall(KCycleGrow(p + 1, &s->maxparent, sizeof(PetscInt), &s->parent));
-  PetscCall(KCycleGrow(p + 1, &s->maxdeath, sizeof(PetscInt), &s->death));
+  PetscCall(KCycleGrow(p + 1, &s->maxrejected, sizeof(PetscInt), &s->rejected));
   if (s->lined) PetscCall(KCycleGrow(3 * (p + 1), &s->maxacross, sizeof(PetscReal), &s->across));
   *made = s->nnodes++;
   node  = &s->node[p];
@@ -122,10 +123,10 @@ PetscErrorCode KCycleSearchNode(KCycleSearch *s, PetscInt point, PetscBool jumps
   node->size        = 1;
   node->point       = point;
   node->cut         = KC_NEVER;
-  node->touched     = -1;
-  node->jumps = node->rough = jumps;
-  s->parent[p]              = p;
-  s->death[p]               = KC_NEVER;
+  node->changed     = -1;
+  node->jumps = node->anyjumps = jumps;
+  s->parent[p]                 = p;
+  s->rejected[p]               = KC_NEVER;
   for (int d = 0; d < 3 && s->lined; d++) {
     const int before = find[13 - step[d]], behind = find[13 + step[d]];
 
@@ -134,37 +135,38 @@ PetscErrorCode KCycleSearchNode(KCycleSearch *s, PetscInt point, PetscBool jumps
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is what stands where a node may dead at a rank? */
-static PetscBool IsDeadAt(KCycleSearch *s, PetscInt q, PetscInt rank)
+/* Is what an index says rejected at a rank? */
+static PetscBool IsRejectedAt(KCycleSearch *s, PetscInt q, PetscInt rank)
 {
-  return (PetscBool)(q > 0 ? s->death[KCycleRoot(s->parent, q)] <= rank : q == KC_DEAD);
+  return (PetscBool)(q > 0 ? s->rejected[KCycleRoot(s->parent, q)] <= rank : q == KC_REJECTED);
 }
 
-/* An owned point becomes a group of its own, or is dead at once: then made is KC_DEAD. Couplings that are weaker than
-   one to the dead do not matter */
+/* An owned point becomes a group, or is rejected at once: then made is KC_REJECTED. Couplings that are weaker than one to
+   a rejected group do not matter */
 static PetscErrorCode Activate(KCycleSearch *s, PetscInt p, PetscInt *made)
 {
   PetscReal w[KC_MAX_COEFFS], t;
-  PetscInt  q[KC_MAX_COEFFS], rank[KC_MAX_COEFFS], doom = KC_NEVER, cut = KC_NEVER;
+  PetscInt  q[KC_MAX_COEFFS], rank[KC_MAX_COEFFS], rejected = KC_NEVER, cut = KC_NEVER;
 
   PetscFunctionBegin;
   KCycleSearchCouplings(s, p, w, q, &t);
-  for (int o = 0; o < s->nc && doom > s->now; o++) {
+  for (int o = 0; o < s->nc && rejected > s->now; o++) {
     rank[o] = KCycleRank(w[o]);
-    if (rank[o] >= doom) continue;
+    if (rank[o] >= rejected) continue;
     if (q[o] < 0) cut = PetscMin(cut, rank[o]);
-    else if (IsDeadAt(s, s->index[q[o]], rank[o])) doom = rank[o];
+    else if (IsRejectedAt(s, s->index[q[o]], rank[o])) rejected = rank[o];
   }
-  if (doom <= s->now) {
-    s->index[p] = *made = KC_DEAD;
+  if (rejected <= s->now) {
+    s->index[p] = *made = KC_REJECTED;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KCycleSearchNode(s, p, (PetscBool)(s->index[p] == KC_ROUGH), t, w, made));
+  PetscCall(KCycleSearchNode(s, p, (PetscBool)(s->index[p] == KC_JUMPS), t, w, made));
   s->index[p]        = *made;
   s->node[*made].cut = cut;
-  s->death[*made]    = doom;
+  s->rejected[*made] = rejected;
   for (int o = 0; o < s->nc; o++) {
-    if (rank[o] < doom && q[o] >= 0 && s->index[q[o]] <= 0) PetscCall(KCycleSearchEdge(s, *made, q[o], w[o], rank[o]));
+    if (rank[o] < rejected && q[o] >= 0 && s->index[q[o]] <= 0)
+      PetscCall(KCycleSearchEdge(s, *made, q[o], w[o], rank[o]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -181,10 +183,10 @@ static void Merge(KCycleSearch *s, PetscInt l, PetscInt k)
     large->largest = small->largest;
     large->tight   = small->tight;
   }
-  s->death[l]               = PetscMin(s->death[l], s->death[k]);
+  s->rejected[l]            = PetscMin(s->rejected[l], s->rejected[k]);
   large->inside             = PetscMax(large->inside, small->inside);
   large->cut                = PetscMin(large->cut, small->cut);
-  large->rough              = (PetscBool)(large->rough || small->rough);
+  large->anyjumps           = (PetscBool)(large->anyjumps || small->anyjumps);
   s->node[large->tail].next = k;
   large->tail               = small->tail;
   s->parent[k]              = l;
@@ -196,21 +198,21 @@ static PetscErrorCode Join(KCycleSearch *s, PetscInt a, PetscInt b, PetscReal w)
   const PetscInt l = s->node[a].size < s->node[b].size ? b : a;
 
   PetscFunctionBegin;
-  if (a != b && (IsDead(s, a) || IsDead(s, b) || s->node[a].size + s->node[b].size > s->most)) {
-    Kill(s, a);
-    Kill(s, b);
+  if (a != b && (IsRejected(s, a) || IsRejected(s, b) || s->node[a].size + s->node[b].size > s->most)) {
+    Reject(s, a);
+    Reject(s, b);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (a != b) Merge(s, l, a + b - l);
   s->node[l].d -= 2 * w;
-  if (s->node[l].touched == s->now) PetscFunctionReturn(PETSC_SUCCESS);
-  s->node[l].touched = s->now;
-  PetscCall(KCycleGrow(s->ntouched + 1, &s->maxtouched, sizeof(PetscInt), &s->touched));
-  s->touched[s->ntouched++] = l;
+  if (s->node[l].changed == s->now) PetscFunctionReturn(PETSC_SUCCESS);
+  s->node[l].changed = s->now;
+  PetscCall(KCycleGrow(s->nchanged + 1, &s->maxchanged, sizeof(PetscInt), &s->changed));
+  s->changed[s->nchanged++] = l;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A coupling whose turn it is. One that leads to the dead is the death of a group */
+/* A coupling whose turn it is. A group that it leads to a rejected one from is rejected */
 static PetscErrorCode Follow(KCycleSearch *s, const KCycleEdge *e)
 {
   PetscInt root, q = s->index[e->to];
@@ -219,15 +221,15 @@ static PetscErrorCode Follow(KCycleSearch *s, const KCycleEdge *e)
   if (e->from < 0) {
     const PetscInt strongest = KC_SEED(e->from);
 
-    if (q != KC_START && q != KC_ROUGH) PetscFunctionReturn(PETSC_SUCCESS);
-    if (strongest >= 0 && IsDeadAt(s, s->index[strongest], s->now)) s->index[e->to] = KC_DEAD;
+    if (q != KC_START && q != KC_JUMPS) PetscFunctionReturn(PETSC_SUCCESS);
+    if (strongest >= 0 && IsRejectedAt(s, s->index[strongest], s->now)) s->index[e->to] = KC_REJECTED;
     else PetscCall(Activate(s, e->to, &q));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   root = KCycleRoot(s->parent, e->from);
-  if (q <= 0 && IsDead(s, root)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (q <= 0 && q != KC_DEAD) PetscCall(Activate(s, e->to, &q));
-  if (q == KC_DEAD) Kill(s, root);
+  if (q <= 0 && IsRejected(s, root)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (q <= 0 && q != KC_REJECTED) PetscCall(Activate(s, e->to, &q));
+  if (q == KC_REJECTED) Reject(s, root);
   else PetscCall(Join(s, root, KCycleRoot(s->parent, q), e->w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -242,13 +244,13 @@ static PetscBool IsSolved(const KCycleSearch *s, PetscInt root)
 }
 
 /* Is a group a cluster, and not about the same as one that was found in it? One that nothing but weak couplings
-   leave is not the same as the largest part of it */
+   leave is not the same as the largest one in it */
 static PetscErrorCode Consider(KCycleSearch *s, PetscInt root)
 {
   KCycleNode *node = &s->node[root];
 
   PetscFunctionBegin;
-  if (s->parent[root] != root || IsDead(s, root) || !node->rough) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->parent[root] != root || IsRejected(s, root) || !node->anyjumps) PetscFunctionReturn(PETSC_SUCCESS);
   if (node->size == node->largest) {
     node->tight = node->d / node->t;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -273,7 +275,7 @@ static PetscBool FillsClosed(KCycleSearch *s, PetscInt c)
   const PetscInt    root = KCycleRoot(s->parent, KCycleClusterMembers(&s->found, c)[0]);
   const KCycleNode *node = &s->node[root];
 
-  return (PetscBool)(!IsDead(s, root) && PetscAbsReal(node->d) <= s->singular * node->t &&
+  return (PetscBool)(!IsRejected(s, root) && PetscAbsReal(node->d) <= s->singular * node->t &&
                      s->found.part[c].weight > node->t / 2);
 }
 
@@ -297,11 +299,11 @@ static void LeaveClosed(KCycleSearch *s)
   found->nmembers = end;
 }
 
-/* The couplings of a rank within groups that are there already */
+/* The couplings of a rank within groups of lower ranks */
 static PetscErrorCode CountInside(KCycleSearch *s)
 {
   PetscFunctionBegin;
-  s->ntouched = 0;
+  s->nchanged = 0;
   for (PetscInt c = s->head[s->now]; c >= 0; c = s->chunk[c].below) {
     for (PetscInt i = 0; i < s->chunk[c].count; i++) {
       KCycleEdge    *e = &s->chunk[c].edge[i];
@@ -311,13 +313,13 @@ static PetscErrorCode CountInside(KCycleSearch *s)
       if (e->from < 0 || q <= 0) continue;
       root = KCycleRoot(s->parent, e->from);
       if (root != KCycleRoot(s->parent, q)) continue;
-      if (!IsDead(s, root)) PetscCall(Join(s, root, root, e->w));
+      if (!IsRejected(s, root)) PetscCall(Join(s, root, root, e->w));
       e->from = KC_SEED(KC_OUTSIDE);
     }
   }
-  for (PetscInt i = 0; i < s->ntouched; i++) {
-    PetscCall(Consider(s, s->touched[i]));
-    s->node[s->touched[i]].touched = -1;
+  for (PetscInt i = 0; i < s->nchanged; i++) {
+    PetscCall(Consider(s, s->changed[i]));
+    s->node[s->changed[i]].changed = -1;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -330,13 +332,13 @@ PetscErrorCode KCycleSearchRun(KCycleSearch *s)
   PetscFunctionBegin;
   for (s->now = 0; s->now < KC_RANKS; s->now++) {
     PetscCall(CountInside(s));
-    s->ntouched = 0;
+    s->nchanged = 0;
     while (TakeEdge(s, s->now, &e)) PetscCall(Follow(s, &e));
-    for (PetscInt i = 0; i < s->ntouched; i++) PetscCall(Consider(s, s->touched[i]));
+    for (PetscInt i = 0; i < s->nchanged; i++) PetscCall(Consider(s, s->changed[i]));
   }
   LeaveClosed(s);
   PetscCall(PetscFree(s->chunk));
-  PetscCall(PetscFree(s->touched));
+  PetscCall(PetscFree(s->changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -369,10 +371,10 @@ PetscErrorCode KCycleSearchDestroy(KCycleSearch **search)
   PetscFunctionBegin;
   PetscCall(PetscFree(s->node));
   PetscCall(PetscFree(s->parent));
-  PetscCall(PetscFree(s->death));
+  PetscCall(PetscFree(s->rejected));
   PetscCall(PetscFree(s->across));
   PetscCall(PetscFree(s->chunk));
-  PetscCall(PetscFree(s->touched));
+  PetscCall(PetscFree(s->changed));
   PetscCall(PetscFree(s->index));
   for (int o = 0; o < s->nc; o++) PetscCall(PetscFree(s->row[o]));
   PetscCall(KCycleClusterListDestroy(&s->found));

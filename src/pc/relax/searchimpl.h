@@ -5,7 +5,7 @@
 
 #include <petsckcycle/private/relaximpl.h>
 
-/* A cluster of strongly coupled points as a search finds it. If several processes have points of it, each has its part,
+/* A cluster of strongly coupled points as a search finds it. If processes share it, each has its part,
    and one of them, the owner, adds up */
 typedef struct {
   PetscInt    first; /* of its members */
@@ -40,7 +40,7 @@ typedef struct {
   PetscBool all;  /* not only those where couplings jump, */
   PetscReal jump; /* by more than this factor */
   /* The one direction that is coarsened, or -1; its points parity, parity + 2... in the grid are kept. Then only those
-     that the coarser grid does not stand for, see searchstart.c */
+     that the coarser grid does not see, see searchstart.c */
   int       along;
   PetscInt  parity;
   PetscReal singular; /* what is rounding in sums of the matrix, relative to those of the diagonals */
@@ -116,15 +116,15 @@ static inline const KCycleLine *KCycleLineCacheAt(KCycleLineCache *lines, PetscI
 #define KC_CLUSTER_STRONG 1e-5  /* jumps of couplings weaker than this part of the diagonal start no search */
 #define KC_CLUSTER_SHIFT  1.083 /* limits of ranks are no round numbers, which regular grids would meet to rounding */
 
-#define KC_RANKS   4300
-#define KC_NEVER   (KC_RANKS + 1) /* rank of what joins nobody, and of the death of the living */
-#define KC_NOBODY  0              /* what else stands where a node may: nobody yet, */
-#define KC_DEAD    -1             /* the dead without a node, */
-#define KC_START   -2             /* nobody yet, and the search starts there, */
-#define KC_ROUGH   -3             /* because couplings jump */
-#define KC_OUTSIDE -1             /* no point of this process */
+#define KC_RANKS    4300
+#define KC_NEVER    (KC_RANKS + 1) /* rank of what joins nothing, and at which no group is rejected */
+#define KC_NONE     0              /* indices of points without a node: not reached yet, */
+#define KC_REJECTED -1             /* rejected, */
+#define KC_START    -2             /* not reached yet, and the search starts there, */
+#define KC_JUMPS    -3             /* as couplings jump */
+#define KC_OUTSIDE  -1             /* no point of this process */
 
-#define KC_SEED(q) (-2 - (q)) /* from a neighbour or none to what stands for it, and back */
+#define KC_SEED(q) (-2 - (q)) /* from a neighbour or none to its code, and back */
 
 /* A point and, if it is the root of its group, the group */
 typedef struct {
@@ -133,14 +133,14 @@ typedef struct {
   PetscInt  largest, inside; /* its size, the number of generations */
   PetscInt  next, tail;      /* another member, the last one */
   PetscInt  size;
-  PetscInt  point;        /* number of the point */
-  PetscInt  cut;          /* rank of its strongest coupling across a cut */
-  PetscInt  touched;      /* rank at which it was looked at last */
-  PetscBool jumps, rough; /* couplings of the point, or of a member of its group, jump */
+  PetscInt  point;           /* number of the point */
+  PetscInt  cut;             /* rank of its strongest coupling across a cut */
+  PetscInt  changed;         /* last rank at which its group has changed */
+  PetscBool jumps, anyjumps; /* couplings of the point, or of a member of its group, jump */
 } KCycleNode;
 
 /* A coupling: the node that it leads from, the point that it leads to. Or a point that the search starts from
-   if the neighbour by its strongest coupling, which from stands for then, is not dead */
+   unless the neighbour by its strongest coupling is rejected: from is its code then */
 typedef struct {
   PetscReal w;
   PetscInt  from, to;
@@ -161,16 +161,16 @@ typedef struct {
   PetscBool            along[3]; /* the smoother solves lines along this direction */
   PetscBool            lined;    /* along any */
   PetscReal           *across;   /* where it does, of a node for each direction: t less couplings along it */
-  PetscInt             nnodes, maxnodes, maxparent, maxdeath, maxacross, nchunks, maxchunks, ntouched, maxtouched;
-  KCycleNode          *node;   /* from 1 on */
-  PetscInt            *parent; /* towards the root of a group, which is its own */
-  PetscInt            *death;  /* of roots: rank at which the group dies, as far as that is known */
+  PetscInt             nnodes, maxnodes, maxparent, maxrejected, maxacross, nchunks, maxchunks, nchanged, maxchanged;
+  KCycleNode          *node;     /* from 1 on */
+  PetscInt            *parent;   /* towards the root of a group, which is its own */
+  PetscInt            *rejected; /* of roots: rank at which the group is rejected, as far as it has been found */
   KCycleChunk         *chunk;
   PetscInt             unused;               /* first chunk that is free again */
   PetscInt             head[KC_RANKS];       /* chunk of each rank */
   PetscInt             now;                  /* rank that is worked on */
-  PetscInt            *touched;              /* groups that have changed at this rank */
-  PetscInt            *index;                /* of each point its node, or what KC_NOBODY and the others say */
+  PetscInt            *changed;              /* groups that have changed at this rank */
+  PetscInt            *index;                /* of each point its node, or KC_NONE or another of the codes */
   KCycleClusterList    found;                /* members are nodes */
   PetscInt             delta[KC_MAX_COEFFS]; /* what a coefficient adds to the number of a point */
   PetscScalar         *row[KC_MAX_COEFFS];   /* coefficients of points in the halo, or NULL */
@@ -216,15 +216,15 @@ static inline PetscInt KCycleRank(PetscReal coupling)
   return PetscMax(4093 - 2 * (PetscInt)(bits >> 52) - ((bits & rest) >= half), 0);
 }
 
-/* Can the group of a node reach across a cut while it lives? */
+/* Can the group of a node reach across a cut before it is rejected? */
 static inline PetscBool KCycleSearchIsCandidate(KCycleSearch *s, PetscInt p)
 {
   const PetscInt root = KCycleRoot(s->parent, p);
 
-  return (PetscBool)(s->node[root].cut < s->death[root]);
+  return (PetscBool)(s->node[root].cut < s->rejected[root]);
 }
 
-/* Coordinates of a point in a box of so many points in each direction, x first, and back */
+/* Coordinates of a point in a box of n points in each direction, x first, and back */
 static inline void KCycleCoordinates(const PetscInt n[], PetscInt i, PetscInt at[])
 {
   at[0] = i % n[0];
