@@ -62,7 +62,7 @@ typedef struct {
 } KCycleCudaFPFace;
 
 #if !defined(KCYCLE_SINGLE)
-/* fastpoissoncuda.cu: numbers that a transform of so many points needs, that are complex, or that threads of a line
+/* fastpoissoncuda.cu: numbers that a transform of n points needs, that are complex, or that threads of a line
    write before it */
 PETSC_INTERN PetscInt KCycleCudaFPLength(KCycleFPTransform, PetscInt n);
 PETSC_INTERN PetscInt KCycleCudaFPFromComplex(KCycleFPTransform);

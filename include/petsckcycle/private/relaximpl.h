@@ -24,7 +24,7 @@ typedef struct {
   char                planes[4]; /* and across which it is to relax planes; both "": points */
   PetscInt            origin[3]; /* parity of the points whose colour comes first: those that the coarse grid keeps */
   PetscInt            factor[3]; /* by which directions are coarsened; 0: there is no coarser grid */
-  PetscInt            fewer;     /* points than on the finest grid by this factor; 0: this is not a level */
+  PetscInt            ratio;     /* of the points of the finest grid to those of this one; 0: this is not a level */
 
   /* found at set-up */
   Mat              A; /* the operator as a MATSTENCIL */
@@ -43,7 +43,7 @@ static inline PCRelaxOrderType KCycleRelaxOrder(const PC_Relax *relax)
 PETSC_INTERN PetscErrorCode PCSetFromOptions_Relax(PC, KCycleOptionItems);
 PETSC_INTERN PetscErrorCode PCRelaxSetReverse(PC, PetscBool);
 PETSC_INTERN PetscErrorCode PCRelaxSetOrigin(PC, const PetscInt[]);
-PETSC_INTERN PetscErrorCode PCRelaxSetCoarsened(PC, const PetscInt factor[], const PetscInt origin[], PetscInt fewer);
+PETSC_INTERN PetscErrorCode PCRelaxSetCoarsened(PC, const PetscInt factor[], const PetscInt origin[], PetscInt ratio);
 PETSC_INTERN PetscErrorCode PCRelaxSetLines(PC, const char lines[], const char planes[]);
 PETSC_INTERN PetscErrorCode PCRelaxIsAuto(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCRelaxGetSmoother(PC, Mat A, KCycleSmoother **, PCRelaxOrderType *);

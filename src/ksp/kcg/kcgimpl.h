@@ -10,7 +10,7 @@ typedef struct {
   KSPCGType       type;
   PetscBool       fuse;    /* passes of its own, where there are some */
   PetscBool       chosen;  /* of the last solve: */
-  Mat             stencil; /* that stands for the operator while it lasts, or NULL */
+  Mat             stencil; /* the operator as a stencil, while it exists, or NULL */
   PetscBool       repeats; /* A p is computed anew from p, and neither A z nor A p is stored */
   PetscBool       arrays;  /* vectors have plain arrays on the host */
   KCycleConjugate passes;

@@ -346,12 +346,12 @@ static PetscErrorCode PCDestroy_DeflSub(PC pc)
   coefficients jump among them, if subdomains follow the interfaces.
 
   Where A maps the constants of subdomains that are connected to zero, E is singular, and one vector of them is left out
-  of Z. An unknown that is coupled to nobody belongs to a subdomain, but its row of Z is zero: M^-1 solves for it.
+  of Z. An isolated unknown belongs to a subdomain, but its row of Z is zero: M^-1 solves for it.
 
   When the values of A change, subdomains of type interface are sought again. As long as they stay where they are, and
   always with the other types, only numbers are renewed: A Z, E and its factors.
 
-  E lies on the first process, which factors it: by Cholesky, in several processes inside a `PCBJACOBI`
+  E lies on the first process, which factors it: by Cholesky, with more than one process inside a `PCBJACOBI`
   (-deflsub_coarse_sub_pc_type). Its dense inverse can be made from that.
 
   Source: Gupta, Implementation of the Deflated Preconditioned Conjugate Gradient Method for Bubbly Flow on the GPU,

@@ -46,13 +46,13 @@ typedef struct {
   PetscInt    *label;    /* of unknowns of this process */
   PetscInt     sizes[2]; /* of the smallest and the largest subdomain */
   PetscInt     nomitted; /* vectors left out of Z, since E is singular with them */
-  PetscBool    onesided; /* the operator is not symmetric: points are coupled to others that are coupled to nobody */
+  PetscBool    onesided; /* the operator is not symmetric: points are coupled to isolated ones */
   PetscBool    known;    /* subdomains and E are those of a set-up that was completed */
   PetscInt     nlocal;   /* subdomains that rows of this process touch; in local numbers nlocal is the exterior */
   PetscInt    *global;   /* their labels, ascending */
   PetscInt     nruns;    /* Z: runs of unknowns with the same label */
   PetscInt    *run;      /* where each run begins, and the end of the last */
-  PetscInt    *runlabel; /* local number; the exterior: unknowns that are coupled to nobody */
+  PetscInt    *runlabel; /* local number; the exterior: isolated unknowns */
   PetscInt     npairs;   /* A Z: pairs of subdomains */
   PetscInt    *own, *other;
   PetscInt    *start; /* first entry of each pair */
@@ -68,7 +68,7 @@ typedef struct {
   PetscBool    direct;        /* local numbers are those of E, and the inverse is applied to them */
   Vec          a, b;          /* values of touched subdomains and the exterior, on this process */
   Mat          Z, ZT, C, AZT; /* on a device, otherwise NULL; C = -A Z */
-  Vec          local;         /* in several processes: for the part of a vector that this one has */
+  Vec          local;         /* with more than one process: the entries of a vector on this one */
   Vec          t;             /* work */
   PetscInt     solves;        /* KSPSolve()s in progress whose start is deflated */
   PetscBool    nonzero;       /* whether the start was to be used before */

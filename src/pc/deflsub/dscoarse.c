@@ -235,7 +235,7 @@ static PetscErrorCode Factor(PC pc, PetscBool inverse)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In several processes the first one has the only block that is not empty */
+/* The first process has the only block that is not empty */
 static PetscErrorCode ChooseBlockSolver(PC_DeflSub *ds)
 {
   PC        coarse, block;
@@ -293,8 +293,8 @@ PetscErrorCode PCDeflSubCoarseSolveScaled(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a = E^-1 a, by way of the first process; before: the parts of this process of a sum over all, after: the values of the subdomains that it
-   touches */
+/* a = E^-1 a, by way of the first process; before: parts of this process of a sum over all, after: values of the
+   subdomains that it touches */
 PetscErrorCode PCDeflSubCoarseSolve(PC pc, Vec a)
 {
   PC_DeflSub        *ds = (PC_DeflSub *)pc->data;

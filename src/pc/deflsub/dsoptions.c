@@ -177,8 +177,8 @@ PetscErrorCode PCDeflSubGetCoarse(PC pc, PCDeflSubCoarseType *coarse)
   Level: beginner
 
   Notes:
-  Boxes have about so many points, with sides as equal as the grid allows. Chosen are 512, on large grids so many that
-  there are 10,000 boxes.
+  Boxes have about this number of points, with sides as equal as the grid allows. Chosen are 512, on large grids more,
+  for 10,000 boxes.
 
   The number of boxes, if it is given by `PCDeflSubSetBoxes()`, counts more.
 

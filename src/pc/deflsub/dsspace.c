@@ -23,7 +23,7 @@ typedef struct {
   KCycleRows *rows;
   PetscInt   *label;    /* local numbers of points and ghosts */
   PetscReal   rounding; /* smallest sum of a row, relative to its absolute sum, that is not taken for zero */
-  PetscBool   onesided; /* a point is coupled to one that is coupled to nobody */
+  PetscBool   onesided; /* a point is coupled to an isolated one */
   PetscInt   *first;    /* pair of each subdomain */
   PetscInt    npairs, maxpairs, nentries, maxentries;
   Pair       *pair;
@@ -51,8 +51,8 @@ PetscErrorCode PCDeflSubSpaceReset(PC_DeflSub *ds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Labels of points and ghosts. A point that is coupled to nobody is in no column of Z, since the inner
-   preconditioner solves for it: its label is the number of subdomains */
+/* Labels of points and ghosts. An isolated point is in no column of Z, since the inner preconditioner solves
+   for it: its label is the number of subdomains */
 static PetscErrorCode FindLabels(const PC_DeflSub *ds, KCycleRows *rows, PetscInt label[])
 {
   PetscFunctionBegin;
@@ -244,9 +244,9 @@ static PetscErrorCode CompareAll(PC pc, const Entries *e, PetscBool *same)
   *same        = (PetscBool)!all[0];
   ds->onesided = (PetscBool)all[1];
   if (ds->onesided)
-    PetscCall(PetscInfo(pc, "The operator is not symmetric: points are coupled to others, Dirichlet points for "
-                            "instance, that are coupled to nobody. KSPCG needs these columns "
-                            "eliminated, with MatZeroRowsColumns() for instance\n"));
+    PetscCall(PetscInfo(pc,
+                        "The operator is not symmetric: points are coupled to isolated ones, Dirichlet points for "
+                        "instance. KSPCG needs these columns eliminated, with MatZeroRowsColumns() for instance\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

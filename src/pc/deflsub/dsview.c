@@ -46,7 +46,7 @@ static PetscErrorCode ViewSubdomains(PC pc, PetscViewer viewer)
                                      ds->nomitted, ds->nomitted == 1 ? " is" : "s are"));
   if (ds->onesided)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator is not symmetric, as KSPCG needs it: points are coupled "
-                                             "to others that are coupled to nobody\n"));
+                                             "to isolated ones\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  A Z has %g bytes, E has %g, the entries of the operator as aij %g\n",
                                    (double)bytes[0], (double)bytes[1], (double)bytes[2]));
   if (ds->Z) {

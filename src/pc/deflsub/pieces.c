@@ -94,7 +94,7 @@ static PetscErrorCode CountPoints(KCyclePieces *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* cross: ncross pairs of a point of this process and a ghost's place behind the points */
+/* cross: ncross pairs of a point of this process and a ghost's number */
 PetscErrorCode KCyclePiecesFind(KCyclePieces *p, PetscInt ncross, const PetscInt cross[])
 {
   int any = ncross > 0, more;
@@ -141,33 +141,33 @@ static PetscErrorCode SpreadLeast(const KCyclePieces *p, PetscInt m, const Petsc
                                   PetscInt least[])
 {
   PetscSF   sf;
-  PetscInt *there;
+  PetscInt *other;
   int       more = 1;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(m, &there));
+  PetscCall(PetscMalloc1(m, &other));
   PetscCall(PetscSFCreate(p->comm, &sf));
   PetscCall(PetscSFSetGraphLayout(sf, p->directory, m, NULL, PETSC_OWN_POINTER, to));
   while (more) {
     int changed = 0;
 
-    PetscCall(PetscSFBcastBegin(sf, MPIU_INT, least, there, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(sf, MPIU_INT, least, there, MPI_REPLACE));
+    PetscCall(PetscSFBcastBegin(sf, MPIU_INT, least, other, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(sf, MPIU_INT, least, other, MPI_REPLACE));
     for (PetscInt c = 0; c < m; c++) {
-      changed        = changed || there[c] != least[from[c]];
-      there[c]       = PetscMin(there[c], least[from[c]]);
-      least[from[c]] = there[c];
+      changed        = changed || other[c] != least[from[c]];
+      other[c]       = PetscMin(other[c], least[from[c]]);
+      least[from[c]] = other[c];
     }
-    PetscCall(PetscSFReduceBegin(sf, MPIU_INT, there, least, MPI_MIN));
-    PetscCall(PetscSFReduceEnd(sf, MPIU_INT, there, least, MPI_MIN));
+    PetscCall(PetscSFReduceBegin(sf, MPIU_INT, other, least, MPI_MIN));
+    PetscCall(PetscSFReduceEnd(sf, MPIU_INT, other, least, MPI_MIN));
     PetscCallMPI(MPI_Allreduce(&changed, &more, 1, MPI_INT, MPI_LOR, p->comm));
   }
   PetscCall(PetscSFDestroy(&sf));
-  PetscCall(PetscFree(there));
+  PetscCall(PetscFree(other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Merges pieces with others: choice is the id of one, of which the least among the processes counts, or PETSC_INT_MAX */
+/* Merges pieces with others: choice is the id of one or PETSC_INT_MAX, and the least among the processes counts */
 PetscErrorCode KCyclePiecesMerge(KCyclePieces *p, const PetscInt choice[])
 {
   const PetscInt n = p->directory->n;
@@ -203,7 +203,7 @@ static PetscErrorCode GatherSizes(const KCyclePieces *p, PetscInt **size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has at most so many pieces, and one more for each box: of the pieces that are too many, the smallest ones of a box
+/* Leaves most pieces, and one more for each box, at most: of the pieces that are too many, the smallest ones of a box
    become one */
 PetscErrorCode KCyclePiecesBound(KCyclePieces *p, PetscInt most)
 {
@@ -266,19 +266,19 @@ static PetscErrorCode AddEmptyBoxes(const KCyclePieces *p, const PetscInt has[],
 {
   const PetscInt nboxes = p->sub->nboxes;
   PetscMPIInt    all;
-  PetscInt      *lone;
+  PetscInt      *isolated;
 
   PetscFunctionBegin;
   PetscCall(PetscMPIIntCast(nboxes, &all));
-  PetscCall(PetscCalloc1(nboxes, &lone));
+  PetscCall(PetscCalloc1(nboxes, &isolated));
   for (PetscInt i = 0; i < p->rows->n; i++) {
-    if (p->local[i] < 0) lone[p->box[i]] = 1;
+    if (p->local[i] < 0) isolated[p->box[i]] = 1;
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lone, all, MPIU_INT, MPI_MAX, p->comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, isolated, all, MPIU_INT, MPI_MAX, p->comm));
   for (PetscInt b = 0; b < nboxes; b++) {
-    if (lone[b] && !has[b]) ids[(*number)++] = p->sub->npoints + b;
+    if (isolated[b] && !has[b]) ids[(*number)++] = p->sub->npoints + b;
   }
-  PetscCall(PetscFree(lone));
+  PetscCall(PetscFree(isolated));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -286,7 +286,7 @@ static PetscErrorCode AddEmptyBoxes(const KCyclePieces *p, const PetscInt has[],
 PetscErrorCode KCyclePiecesNumber(const KCyclePieces *p, PetscInt label[], PetscInt *number)
 {
   const PetscInt nboxes = p->sub->nboxes;
-  PetscInt      *ids, *start, *labels, place;
+  PetscInt      *ids, *start, *labels, at;
 
   PetscFunctionBegin;
   PetscCall(GatherIds(p, number, &ids));
@@ -300,8 +300,8 @@ PetscErrorCode KCyclePiecesNumber(const KCyclePieces *p, PetscInt label[], Petsc
   for (PetscInt b = 0; b < nboxes; b++) start[b + 1] += start[b];
   for (PetscInt i = 0; i < *number; i++) labels[i] = start[BoxOfPiece(p, ids[i])]++;
   for (PetscInt i = 0; i < p->nlocal; i++) {
-    PetscCall(PetscFindInt(p->id[i], *number, ids, &place));
-    p->size[i] = labels[place];
+    PetscCall(PetscFindInt(p->id[i], *number, ids, &at));
+    p->size[i] = labels[at];
   }
   /* start[b] is now the end of box b, which is where the next one begins */
   for (PetscInt i = 0; i < p->rows->n; i++)

@@ -3,12 +3,12 @@
 */
 #include "subdomain.h"
 
-/* Unknowns that a subdomain has when nobody says how many, and the number of subdomains from which on it has more */
+/* Default number of unknowns of a subdomain, and the number of subdomains from which on it has more */
 #define KC_SUBDOMAIN_SIZE 512
 #define KC_SUBDOMAIN_MANY 10000
 
-/* Boxes of about so many points with sides as equal as the grid allows: directions that are shorter than a side have
-   one box */
+/* Boxes of about this number of points with sides as equal as the grid allows: directions that are shorter than a side
+   have one box */
 static void ChooseBoxes(KCycleSubdomains *g, PetscInt points)
 {
   PetscBool cut[3] = {PETSC_TRUE, (PetscBool)(g->grid->dim > 1), (PetscBool)(g->grid->dim > 2)}, more = PETSC_TRUE;

@@ -2,7 +2,7 @@
   Subdomains of deflation: every point gets a label, 0 ... number of subdomains - 1.
 
   Points are known by their natural number i + nx (j + ny k), so that subdomains do not depend on the process grid. A
-  piece, a connected part of a box, is known by the least natural number of its points; what has no place of its own in
+  piece, a connected part of a box, is known by the least natural number of its points; what is in no other piece of
   box b is piece N + b, N being the number of points.
 */
 #pragma once
@@ -22,7 +22,7 @@ typedef struct {
   const KCycleSubdomains *sub;
   const KCycleRows       *rows;          /* numbers and exchange of points and ghosts */
   const PetscInt         *natural, *box; /* of points: their natural numbers, in which box they are */
-  /* of points, while they are joined: towards the first of its tree; -1: coupled to nobody, and in no piece */
+  /* of points, while they are joined: towards the first of its tree; -1: isolated, and in no piece */
   PetscInt               *parent;
   PetscInt                nlocal;    /* pieces that have points on this process */
   PetscInt               *local;     /* of points, afterwards and in the same place: which of these; -1: none */

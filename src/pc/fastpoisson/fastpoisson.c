@@ -203,10 +203,9 @@ static PetscErrorCode ChooseOps(PC pc, Vec b, Vec x, const KCycleFPOps **ops)
   if (!device[0] && !device[1]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(device[0] && device[1], comm, PETSC_ERR_SUP,
              "One of these vectors is on a device and the other one is not: PCFASTPOISSON needs both of the same type");
-  PetscCheck(
-      fp->device, comm, PETSC_ERR_SUP,
-      "These vectors are on a device, and those that PCFASTPOISSON knows of the operator and its DMDA are not: use "
-      "-dm_vec_type cuda, or vectors of DMCreateGlobalVector(), or -dm_vec_type standard");
+  PetscCheck(fp->device, comm, PETSC_ERR_SUP,
+             "These vectors are on a device, and those of the operator and its DMDA are not: use "
+             "-dm_vec_type cuda, or vectors of DMCreateGlobalVector(), or -dm_vec_type standard");
   #if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)
   *ops = &KCycleFPOps_Device;
   #endif
@@ -334,8 +333,8 @@ static PetscErrorCode PCDestroy_FastPoisson(PC pc)
   solution.
 
   Matrices of types `MATAIJ`, `MATSTENCIL`, and others that show their rows, of real numbers in double precision.
-  Any number of processes: each direction is solved where nobody cuts it, with exchanges in between. `PCSetUp()` reads
-  the whole matrix whenever it has changed.
+  Any number of processes: each direction is solved where no process cuts it, with exchanges in between. `PCSetUp()`
+  reads the whole matrix whenever it has changed.
 
   Vectors of the host; on one process those of `VECCUDA`, too, by cuFFT, where the operator has such ones.
 

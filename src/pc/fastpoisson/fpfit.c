@@ -250,7 +250,7 @@ PetscErrorCode PCFastPoissonFitScaling(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The operator of the three lines; what stands elsewhere is for PCFastPoissonCheck() to see */
+/* The operator of the three lines; other rows are compared by PCFastPoissonCheck() */
 PetscErrorCode PCFastPoissonFit(PC pc, KCycleFPRows *rows, KCycleFPFault *fault)
 {
   PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;

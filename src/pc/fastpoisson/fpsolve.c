@@ -1,7 +1,7 @@
 /*
   PCFASTPOISSON: one solve.
 
-  Lines of a direction are brought into a buffer several at a time, transformed there, and taken back: numbers come from
+  Lines of a direction are copied to a buffer, many at a time, transformed, and copied back: numbers come from
   memory once for each direction and way, or once for x and y together, plane by plane. The first stage reads the right
   side and writes the solution's array, all others work there in place.
 

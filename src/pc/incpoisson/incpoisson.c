@@ -329,7 +329,7 @@ static PetscErrorCode PCDestroy_IncPoisson(PC pc)
   Level: beginner
 
   Notes:
-  With the operator A = L + D + L^T, its diagonal D and what stands below it L, the inverse of A is approximated by
+  With the operator A = L + D + L^T, its diagonal D and its lower triangle L, the inverse of A is approximated by
 
 .vb
     D^-1/2 (I - L') (I - L')^T D^-1/2   with L' = D^-1/2 L D^-1/2, scaling diagonal,

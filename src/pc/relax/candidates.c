@@ -8,7 +8,7 @@
 */
 #include "searchimpl.h"
 
-/* Distance that is near. Longer clusters are missed; on stretched grids, where they are long, 16 points were not enough */
+/* Distance that is near. Longer clusters are missed: on stretched grids, with long ones, 16 points were too few */
 #define KC_CLUSTER_REACH 40
 
 /* Records of one size, each for one process or from one */

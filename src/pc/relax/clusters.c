@@ -34,7 +34,7 @@
 typedef struct {
   KCycleLineCache lines;
   PetscInt        delta[KC_MAX_COEFFS]; /* what a coefficient adds to the column of a point inside the box */
-  PetscInt       *place;                /* where a column stands in the row that is made, else -1 */
+  PetscInt       *position;             /* position of a column in the row that is made, else -1 */
   PetscInt        n;                    /* rows: */
   PetscInt        cluster[KC_WINDOW];   /* which one of the list */
   PetscInt        start[KC_WINDOW + 1], size[KC_WINDOW];
@@ -70,14 +70,14 @@ static void AddRow(Maker *maker, PetscInt p, PetscInt outside, PetscInt *end, KC
     q = inside ? p + maker->delta[o]
                : KCycleBoxColumn(box, at[0] + shape->dx[o], at[1] + shape->dy[shape->line[o]],
                                  at[2] + shape->dz[shape->line[o]]);
-    if (maker->place[q] < 0) {
-      maker->place[q]     = *end;
+    if (maker->position[q] < 0) {
+      maker->position[q]  = *end;
       maker->value[*end]  = 0;
       maker->column[*end] = q;
       *end += 1;
     }
-    maker->value[maker->place[q]] += a;
-    KCycleClusterAdd(sums, diagonal, a, (PetscBool)(maker->place[q] < outside));
+    maker->value[maker->position[q]] += a;
+    KCycleClusterAdd(sums, diagonal, a, (PetscBool)(maker->position[q] < outside));
   }
 }
 
@@ -97,14 +97,14 @@ static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], Petsc
   }
   PetscCall(PetscSortInt(m, member));
   for (PetscInt i = 0; i < m; i++) {
-    maker->place[member[i]] = end;
-    maker->value[end]       = 0;
-    maker->column[end++]    = member[i];
+    maker->position[member[i]] = end;
+    maker->value[end]          = 0;
+    maker->column[end++]       = member[i];
   }
   for (PetscInt i = 0; i < m; i++) AddRow(maker, member[i], begin + m, &end, &sums);
   maker->far[r] = PETSC_FALSE;
   for (PetscInt e = begin; e < end; e++) {
-    maker->place[maker->column[e]] = -1;
+    maker->position[maker->column[e]] = -1;
     if (maker->column[e] >= npoints) maker->far[r] = PETSC_TRUE;
   }
   maker->cluster[r]   = cluster;
@@ -114,7 +114,7 @@ static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A new slice with so many entries of each lane, which are nobody's yet, for n rows */
+/* A new slice with depth entries of each lane, not filled yet, for n rows */
 static PetscErrorCode NewSlice(Maker *maker, PetscInt n, const PetscInt row[], PetscInt depth, KCycleClusters *cl)
 {
   const PetscInt slice = cl->nslices++, begin = cl->start[slice];
@@ -218,7 +218,7 @@ static PetscErrorCode PackWindow(Maker *maker, KCycleClusters *cl)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nothing is in place yet */
+/* The row that is made is empty */
 static PetscErrorCode MakerCreate(const KCycleStencil *st, PetscInt order[], Maker *maker)
 {
   const KCycleBox *box = st->box;
@@ -226,8 +226,8 @@ static PetscErrorCode MakerCreate(const KCycleStencil *st, PetscInt order[], Mak
   PetscFunctionBegin;
   KCycleLineCacheCreate(st, &maker->lines);
   KCycleStencilDeltas(st, maker->delta);
-  PetscCall(PetscMalloc1(box->npoints + box->nhalo, &maker->place));
-  for (PetscInt p = 0; p < box->npoints + box->nhalo; p++) maker->place[p] = -1;
+  PetscCall(PetscMalloc1(box->npoints + box->nhalo, &maker->position));
+  for (PetscInt p = 0; p < box->npoints + box->nhalo; p++) maker->position[p] = -1;
   maker->order = order;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -235,7 +235,7 @@ static PetscErrorCode MakerCreate(const KCycleStencil *st, PetscInt order[], Mak
 static PetscErrorCode MakerDestroy(Maker *maker)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(maker->place));
+  PetscCall(PetscFree(maker->position));
   PetscCall(PetscFree(maker->column));
   PetscCall(PetscFree(maker->value));
   PetscCall(PetscFree(maker));
@@ -248,10 +248,10 @@ static PetscInt GroupOf(const KCycleClusterList *list, PetscInt c)
   return 2 * list->part[c].generation + (list->part[c].owner < 0);
 }
 
-/* Clusters by generations, parts first, and then in the order of points, for the sake of the cache. place is -1 before
-   and behind. start becomes where each group starts, and has zeros before */
-static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoints, PetscInt place[], PetscInt ngroups,
-                                   PetscInt start[], PetscInt order[])
+/* Clusters by generations, parts first, and then in the order of points, for the sake of the cache. position is -1
+   before and after. start becomes where each group starts, and has zeros before */
+static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoints, PetscInt position[],
+                                   PetscInt ngroups, PetscInt start[], PetscInt order[])
 {
   PetscInt *next;
 
@@ -261,14 +261,14 @@ static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoin
     PetscInt first = npoints;
 
     for (PetscInt i = list->part[c].first; i < list->part[c + 1].first; i++) first = PetscMin(first, list->member[i]);
-    next[c]      = place[first];
-    place[first] = c;
+    next[c]         = position[first];
+    position[first] = c;
     start[GroupOf(list, c) + 1]++;
   }
   for (PetscInt g = 0; g < ngroups; g++) start[g + 1] += start[g];
   for (PetscInt p = 0; p < npoints; p++) {
-    for (PetscInt c = place[p]; c >= 0; c = next[c]) order[start[GroupOf(list, c)]++] = c;
-    place[p] = -1;
+    for (PetscInt c = position[p]; c >= 0; c = next[c]) order[start[GroupOf(list, c)]++] = c;
+    position[p] = -1;
   }
   for (PetscInt g = ngroups; g > 0; g--) start[g] = start[g - 1];
   start[0] = 0;
@@ -292,7 +292,7 @@ static PetscErrorCode MakeGroup(Maker *maker, const KCycleClusterList *list, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Memory for rows of so many clusters, each with a slice of its own at worst; and what of it is needed */
+/* Memory for the rows of n clusters */
 static PetscErrorCode ResizeRows(KCycleClusters *cl, PetscInt n, PetscInt nslices)
 {
   PetscFunctionBegin;
@@ -317,7 +317,7 @@ static PetscErrorCode MakeRows(const KCycleStencil *st, const KCycleClusterList 
   PetscCall(MakerCreate(st, order, maker));
   PetscCall(PetscMalloc1(list->n, &sorted));
   PetscCall(PetscCalloc1(ngroups + 1, &start));
-  PetscCall(SortClusters(list, st->box->npoints, maker->place, ngroups, start, sorted));
+  PetscCall(SortClusters(list, st->box->npoints, maker->position, ngroups, start, sorted));
   PetscCall(ResizeRows(cl, list->n, list->n));
   cl->start[0] = cl->first[0] = 0;
   for (PetscInt g = 0; g < ngroups; g++) {

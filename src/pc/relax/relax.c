@@ -106,16 +106,16 @@ static PetscErrorCode CreateSmoother(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the search for clusters starts. An island between walls is a cluster, though none of its couplings jump, and
-   coarser grids may not see the walls */
+/* Where the search for clusters starts. An island between inactive cells is a cluster, though none of its couplings
+   jump, and coarser grids may not see these cells */
 static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
 {
   KCycleSeeds seeds = {scan->walls, KCYCLE_JUMP, -1, 0, KC_CLUSTER_SINGULAR};
   int         n     = 0;
 
-  if (relax->fewer) {
-    seeds.jump = PetscMax(KCYCLE_JUMP, KCYCLE_CLUSTER_JUMP / relax->fewer);
-    seeds.singular *= relax->fewer; /* rows have the rounding of finer levels, whose diagonals have larger sums */
+  if (relax->ratio) {
+    seeds.jump = PetscMax(KCYCLE_JUMP, KCYCLE_CLUSTER_JUMP / relax->ratio);
+    seeds.singular *= relax->ratio; /* rows have the rounding of finer levels, whose diagonals have larger sums */
   }
   if (relax->clustering == PC_RELAX_CLUSTERS_ON || scan->walls) {
     seeds.all = PETSC_TRUE;
@@ -131,8 +131,9 @@ static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
   return seeds;
 }
 
-/* Is a search worth its time? It is where couplings jump, or walls are inside the grid, but not with convection: there
-   all couplings jump, and a group of points along the wind whose equations add up to nearly nothing is no cluster */
+/* Is a search worth its time? It is if couplings jump, or inactive cells are inside the grid, but not with convection:
+   then all couplings jump, and a group of points along the wind whose equations add up to nearly nothing is not a
+   cluster */
 static PetscErrorCode HasClusters(PC_Relax *relax, PetscReal jump, PetscBool *has)
 {
   const KCycleScan *scan;
@@ -310,7 +311,7 @@ PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
 }
 
 /* The coarser grid that corrections come from: smoothers leave to it what it sees */
-PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscInt origin[], PetscInt fewer)
+PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscInt origin[], PetscInt ratio)
 {
   PC_Relax *relax;
 
@@ -319,7 +320,7 @@ PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscIn
   PetscCall(PCRelaxSetOrigin(pc, origin));
   if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscArraycpy(relax->factor, factor, 3));
-  relax->fewer = fewer;
+  relax->ratio = ratio;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -341,7 +342,7 @@ PetscErrorCode PCRelaxSetLines(PC pc, const char lines[], const char planes[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is it PCRELAX, and has nobody chosen its type, by the option neither? */
+/* Is it PCRELAX with the type auto, and does no option choose another one? */
 PetscErrorCode PCRelaxIsAuto(PC pc, PetscBool *automatic)
 {
   PC_Relax *relax;

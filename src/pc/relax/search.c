@@ -141,8 +141,8 @@ static PetscBool IsRejectedAt(KCycleSearch *s, PetscInt q, PetscInt rank)
   return (PetscBool)(q > 0 ? s->rejected[KCycleRoot(s->parent, q)] <= rank : q == KC_REJECTED);
 }
 
-/* An owned point becomes a group, or is rejected at once: then made is KC_REJECTED. Couplings that are weaker than one to
-   a rejected group do not matter */
+/* An owned point becomes a group, or is rejected at once: then made is KC_REJECTED. Couplings weaker than one to a
+   rejected group do not matter */
 static PetscErrorCode Activate(KCycleSearch *s, PetscInt p, PetscInt *made)
 {
   PetscReal w[KC_MAX_COEFFS], t;
@@ -406,21 +406,21 @@ PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSmoother *smoother, const
   KCycleSearch        *s;
   const KCycleScan    *scan;
   PetscMPIInt          nprocs;
-  PetscBool            rough;
+  PetscBool            jumps;
   int                  here, any;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &nprocs));
-  /* where constants are the kernel, those on one part of the points and on the others do the same: with the larger part
-     rounding would be made as large as what couples both is weak. LeaveClosed() does not see this where the group of
-     all points is too large to be followed; and this does not see closed parts of an operator */
+  /* If constants are the kernel, those on one half of the points and on the other do the same: with the larger half
+     rounding would be made as large as what couples both is weak. LeaveClosed() does not see this if the group of
+     all points is too large to be followed; and this does not see closed regions of an operator */
   PetscCall(MatStencilScan(A, &scan));
   if (scan->sums <= KC_CLUSTER_CLOSED) most = PetscMin(most, A->rmap->N / 2);
   PetscCall(KCycleSearchCreate(st, smoother->along, seeds->singular, most, &s));
   if (nprocs > 1)
     PetscCall(KCycleSearchExchange(s)); /* one process may keep half of its coefficients, another one all */
-  PetscCall(KCycleSearchStart(s, seeds, &rough));
-  here = (int)rough;
+  PetscCall(KCycleSearchStart(s, seeds, &jumps));
+  here = (int)jumps;
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
   if (any) {
     PetscCall(KCycleSearchRun(s));
