@@ -49,7 +49,7 @@ PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *li
 {
   PetscFunctionBegin;
   if (length <= *most) PetscFunctionReturn(PETSC_SUCCESS);
-  *most = PetscMax(1024, length + length / 2);
+  *most = length < PETSC_INT_MAX / 2 ? PetscMax(1024, length + length / 2) : PETSC_INT_MAX;
   PetscCall(PetscRealloc(*most * size, (void **)list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

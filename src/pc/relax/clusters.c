@@ -43,8 +43,8 @@ typedef struct {
   PetscInt        key[KC_WINDOW], row[2][KC_WINDOW]; /* to sort them */
   PetscInt       *column;
   PetscScalar    *value;
-  size_t          most, mostpacked; /* entries that there is memory for, here and in slices */
-  PetscInt       *order;            /* of the clusters in slices */
+  PetscInt        mostcolumns, mostvalues, mostpacked[2]; /* that there is memory for, here and in slices */
+  PetscInt       *order;                                  /* of the clusters in slices */
 } Maker;
 
 /* Adds row p of the matrix to the row of a cluster whose members stand before outside, and which ends before end */
@@ -84,17 +84,14 @@ static void AddRow(Maker *maker, PetscInt p, PetscInt outside, PetscInt *end, KC
 /* The row 1^T A of one cluster, or of a part, in the window */
 static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], PetscInt cluster, PetscBool whole)
 {
-  const PetscInt    r = maker->n++, begin = maker->start[r], npoints = maker->lines.st->box->npoints;
-  const size_t      needed = (size_t)begin + (size_t)m * maker->lines.st->shape.ncoeffs;
+  const PetscInt    r = maker->n, begin = maker->start[r], npoints = maker->lines.st->box->npoints;
+  const PetscInt    needed = begin + m * maker->lines.st->shape.ncoeffs;
   PetscInt          end    = begin;
   KCycleClusterSums sums   = {0, 0, 0, 0, 0};
 
   PetscFunctionBegin;
-  if (needed > maker->most) {
-    maker->most = 2 * needed;
-    PetscCall(PetscRealloc(maker->most * sizeof(PetscInt), &maker->column));
-    PetscCall(PetscRealloc(maker->most * sizeof(PetscScalar), &maker->value));
-  }
+  PetscCall(KCycleGrow(needed, &maker->mostcolumns, sizeof(PetscInt), &maker->column));
+  PetscCall(KCycleGrow(needed, &maker->mostvalues, sizeof(PetscScalar), &maker->value));
   PetscCall(PetscSortInt(m, member));
   for (PetscInt i = 0; i < m; i++) {
     maker->position[member[i]] = end;
@@ -122,11 +119,8 @@ static PetscErrorCode NewSlice(Maker *maker, PetscInt n, const PetscInt row[], P
 
   PetscFunctionBegin;
   PetscCall(PetscIntCast((begin + (PetscInt64)depth) * KC_CLUSTER_LANES, &end));
-  if ((size_t)end > maker->mostpacked) {
-    maker->mostpacked = 2 * (size_t)end;
-    PetscCall(PetscRealloc(maker->mostpacked * sizeof(PetscInt), &cl->column));
-    PetscCall(PetscRealloc(maker->mostpacked * sizeof(PetscScalar), &cl->value));
-  }
+  PetscCall(KCycleGrow(end, &maker->mostpacked[0], sizeof(PetscInt), &cl->column));
+  PetscCall(KCycleGrow(end, &maker->mostpacked[1], sizeof(PetscScalar), &cl->value));
   cl->start[slice + 1] = begin + depth;
   cl->near[slice]      = PETSC_TRUE;
   for (PetscInt i = 0; i < n; i++) {
@@ -141,49 +135,31 @@ static PetscErrorCode NewSlice(Maker *maker, PetscInt n, const PetscInt row[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Up to eight short rows, one in each lane. A lane that ends early goes on with zeros */
-static PetscErrorCode PackShort(Maker *maker, PetscInt n, const PetscInt row[], KCycleClusters *cl)
+/* Up to eight short rows, one in each lane, or a long one, whose entries go round the lanes. A lane that ends early goes
+   on with zeros */
+static PetscErrorCode Pack(Maker *maker, PetscInt n, const PetscInt row[], PetscBool round, KCycleClusters *cl)
 {
-  const PetscInt slice = cl->nslices;
-  PetscInt       depth = 0, *column;
-  PetscScalar   *value;
+  const PetscInt slice = cl->nslices, lanes = KC_CLUSTER_LANES, step = round ? lanes : 1;
+  PetscInt       depth = 0;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) depth = PetscMax(depth, maker->start[row[i] + 1] - maker->start[row[i]]);
+  for (PetscInt i = 0; i < n; i++)
+    depth = PetscMax(depth, (maker->start[row[i] + 1] - maker->start[row[i]] + step - 1) / step);
   PetscCall(NewSlice(maker, n, row, depth, cl));
-  column = cl->column + KC_CLUSTER_LANES * cl->start[slice];
-  value  = cl->value + KC_CLUSTER_LANES * cl->start[slice];
-  for (PetscInt l = 0; l < KC_CLUSTER_LANES; l++) {
-    const PetscInt r = row[l < n ? l : 0], begin = maker->start[r], length = l < n ? maker->start[r + 1] - begin : 0;
+  for (PetscInt l = 0; l < lanes; l++) {
+    const PetscInt r = row[l < n ? l : 0], begin = maker->start[r] + (round ? l : 0);
+    const PetscInt end    = round || l < n ? maker->start[r + 1] : begin;
+    PetscInt      *column = cl->column + lanes * cl->start[slice] + l;
+    PetscScalar   *value  = cl->value + lanes * cl->start[slice] + l;
 
-    cl->members[KC_CLUSTER_LANES * slice + l] = l < n ? maker->size[r] : 0;
+    cl->members[lanes * slice + l] = round ? (maker->size[r] + lanes - 1 - l) / lanes : l < n ? maker->size[r] : 0;
     for (PetscInt e = 0; e < depth; e++) {
-      column[KC_CLUSTER_LANES * e + l] = maker->column[e < length ? begin + e : begin];
-      value[KC_CLUSTER_LANES * e + l]  = e < length ? maker->value[begin + e] : (PetscScalar)0.0;
+      const PetscInt from = begin + step * e;
+
+      column[lanes * e] = maker->column[from < end ? from : maker->start[r]];
+      value[lanes * e]  = from < end ? maker->value[from] : (PetscScalar)0.0;
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A long row, whose entries go round the lanes */
-static PetscErrorCode PackLong(Maker *maker, PetscInt r, KCycleClusters *cl)
-{
-  const PetscInt slice = cl->nslices, begin = maker->start[r], length = maker->start[r + 1] - begin;
-  PetscInt      *column;
-  PetscScalar   *value;
-
-  PetscFunctionBegin;
-  PetscCall(NewSlice(maker, 1, &r, (length + KC_CLUSTER_LANES - 1) / KC_CLUSTER_LANES, cl));
-  column = cl->column + KC_CLUSTER_LANES * cl->start[slice];
-  value  = cl->value + KC_CLUSTER_LANES * cl->start[slice];
-  PetscCall(PetscArraycpy(column, maker->column + begin, length));
-  PetscCall(PetscArraycpy(value, maker->value + begin, length));
-  for (PetscInt e = length; e % KC_CLUSTER_LANES; e++) {
-    column[e] = column[0];
-    value[e]  = 0;
-  }
-  for (PetscInt l = 0; l < KC_CLUSTER_LANES; l++)
-    cl->members[KC_CLUSTER_LANES * slice + l] = (maker->size[r] + KC_CLUSTER_LANES - 1 - l) / KC_CLUSTER_LANES;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,7 +189,7 @@ static PetscErrorCode PackWindow(Maker *maker, KCycleClusters *cl)
   for (PetscInt r = 0; r < n; r++) key[r] = maker->size[r] + (maker->far[r] ? KC_LONG : 0);
   SortRows(n, key, maker->row[1], row);
   for (PetscInt i = 0; i < n; i += KC_CLUSTER_LANES)
-    PetscCall(PackShort(maker, PetscMin(KC_CLUSTER_LANES, n - i), row + i, cl));
+    PetscCall(Pack(maker, PetscMin(KC_CLUSTER_LANES, n - i), row + i, PETSC_FALSE, cl));
   maker->n = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -282,10 +258,11 @@ static PetscErrorCode MakeGroup(Maker *maker, const KCycleClusterList *list, Pet
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {
-    const PetscInt c = cluster[i];
+    const PetscInt c = cluster[i], r = maker->n;
 
     PetscCall(MakeRow(maker, KCycleClusterSize(list, c), KCycleClusterMembers(list, c), c, whole));
-    if (maker->start[maker->n] - maker->start[maker->n - 1] >= KC_LONG) PetscCall(PackLong(maker, --maker->n, cl));
+    if (maker->start[r + 1] - maker->start[r] >= KC_LONG) PetscCall(Pack(maker, 1, &r, PETSC_TRUE, cl));
+    else maker->n++;
     if (maker->n == KC_WINDOW) PetscCall(PackWindow(maker, cl));
   }
   PetscCall(PackWindow(maker, cl));
