@@ -17,7 +17,7 @@ typedef struct {
 static PetscErrorCode GraphCreate(Mat A, Graph *g)
 {
   PetscBool parallel;
-  PetscInt  longest = 0, m;
+  PetscInt  n;
   IS        after;
 
   PetscFunctionBegin;
@@ -33,12 +33,9 @@ static PetscErrorCode GraphCreate(Mat A, Graph *g)
     PetscCall(KCycleAIJFetchRows(A, after, &g->after));
     PetscCall(ISDestroy(&after));
   }
-  for (PetscInt i = 0; i < g->rows->n; i++) {
-    m       = g->rows->i[i + 1] - g->rows->i[i] + (parallel ? g->rows->oi[i + 1] - g->rows->oi[i] : 0);
-    longest = PetscMax(longest, m);
-  }
-  PetscCall(PetscMalloc2(g->rows->n + g->rows->nghost, &g->mark, longest, &g->list));
-  for (PetscInt i = 0; i < g->rows->n + g->rows->nghost; i++) g->mark[i] = -1;
+  n = g->rows->n + g->rows->nghost;
+  PetscCall(PetscMalloc2(n, &g->mark, n, &g->list));
+  for (PetscInt i = 0; i < n; i++) g->mark[i] = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
