@@ -173,17 +173,14 @@ static PetscErrorCode StoredCreate(PC_FastPoisson *fp)
 PetscErrorCode PCFastPoissonCheck(PC pc, KCycleFPRows *rows, KCycleFPFault fault[])
 {
   PC_FastPoisson *fp   = (PC_FastPoisson *)pc->data;
-  PetscInt        last = -1;
+  PetscInt        last = -1, at;
   Line            l    = {0};
 
   PetscFunctionBegin;
   PetscCall(StoredCreate(fp));
   fp->coupled = PETSC_FALSE;
-  for (int d = 0; d < 3 && !fp->empty; d++) {
-    const KCycleFPDirection *dir = &fp->dir[d];
-
-    if (dir->lo && dir->low[0] != 0) fp->coupled = PETSC_TRUE;
-    if (dir->lo + dir->n < dir->size && dir->up[dir->n - 1] != 0) fp->coupled = PETSC_TRUE;
+  for (int side = 0; side < 6; side++) {
+    if (KCycleFPFace(fp, side / 2, side % 2, &at) != 0) fp->coupled = PETSC_TRUE;
   }
   for (PetscInt k = 0; k < fp->box->n[2]; k++) {
     for (PetscInt j = 0; j < fp->box->n[1]; j++) PetscCall(CheckLine(fp, rows, j, k, &last, &l, fault));

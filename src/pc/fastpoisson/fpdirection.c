@@ -32,17 +32,6 @@ static PetscBool IsDefinite(const KCycleFPDirection *dir, PetscReal shift, Petsc
   return PETSC_TRUE;
 }
 
-/* Eigenvalues alone, of a direction that is not transformed: smallest, or largest, and their size */
-static void Bounds(const KCycleFPDirection *dir, PetscReal *low, PetscReal *high)
-{
-  *low  = PETSC_MAX_REAL;
-  *high = -PETSC_MAX_REAL;
-  for (PetscInt i = 0; i < dir->n; i++) {
-    *low  = PetscMin(*low, dir->lambda[i]);
-    *high = PetscMax(*high, dir->lambda[i]);
-  }
-}
-
 static PetscBool MayBeTridiagonal(const KCycleFPDirection *dir)
 {
   return (PetscBool)(dir->n > 1 && !dir->periodic);
@@ -228,11 +217,11 @@ static PetscErrorCode CheckLast(PC pc, int *last)
   PetscFunctionBegin;
   if (*last < 0) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < 3; d++) {
-    PetscReal low, high;
+    PetscReal least = PETSC_MAX_REAL; /* eigenvalue */
 
     if (d == *last) continue;
-    Bounds(&fp->dir[d], &low, &high);
-    shift += sign > 0 ? low : high;
+    for (PetscInt i = 0; i < fp->dir[d].n; i++) least = PetscMin(least, sign * fp->dir[d].lambda[i]);
+    shift += sign * least;
   }
   fine = IsDefinite(&fp->dir[*last], shift, sign, (PetscBool)(fp->singular && shift == 0));
   PetscCheck(

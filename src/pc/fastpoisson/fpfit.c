@@ -142,6 +142,7 @@ static void FitRows(PC_FastPoisson *fp, const Profile *p, int d)
   KCycleFPDirection *dir  = &fp->dir[d];
   const PetscReal   *ref  = p->c[d] + KC_STAR * fp->ref[d];
   const PetscReal    here = -(ref[KC_STAR_OF(d, 0)] + ref[KC_STAR_OF(d, 1)]);
+  PetscInt           at;
 
   dir->closed = PETSC_TRUE;
   for (PetscInt i = 0; i < dir->n; i++) {
@@ -154,9 +155,9 @@ static void FitRows(PC_FastPoisson *fp, const Profile *p, int d)
           KC_ROUNDING * PetscMax(PetscAbsReal(diagonal), PetscAbsReal(ref[KC_STAR_DIAGONAL]))))
       dir->closed = PETSC_FALSE;
   }
-  if (!dir->periodic && dir->n && (dir->lo ? dir->low[0] != 0 : 0)) dir->closed = PETSC_FALSE;
-  if (!dir->periodic && dir->n && (dir->lo + dir->n < dir->size ? dir->up[dir->n - 1] != 0 : 0))
-    dir->closed = PETSC_FALSE;
+  for (int side = 0; side < 2; side++) {
+    if (KCycleFPFace(fp, d, side, &at) != 0) dir->closed = PETSC_FALSE;
+  }
 }
 
 /* Which end a row has, from its coupling inwards and its diagonal */
