@@ -9,19 +9,16 @@ static PetscErrorCode CountBytes(PC pc, PetscReal bytes[4])
 {
   PC_DeflSub    *ds       = (PC_DeflSub *)pc->data;
   const PetscInt n        = ds->start[ds->npairs];
-  const Mat      device[] = {ds->Z, ds->ZT, ds->C, ds->AZT};
+  const Mat      matrix[] = {ds->E, PCDeflSubOperator(pc), ds->Z, ds->ZT, ds->C, ds->AZT};
   PetscReal      mine[4]  = {0, 0, 0, 0};
   MatInfo        info;
 
   PetscFunctionBegin;
   mine[0] = (PetscReal)n * (sizeof(PetscInt) + sizeof(PetscScalar)) + (3.0 * ds->npairs + 1) * sizeof(PetscInt);
-  PetscCall(MatGetInfo(ds->E, MAT_LOCAL, &info));
-  mine[1] = info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
-  PetscCall(MatGetInfo(PCDeflSubOperator(pc), MAT_LOCAL, &info));
-  mine[2] = info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
-  for (int m = 0; m < 4 && ds->Z; m++) {
-    PetscCall(MatGetInfo(device[m], MAT_LOCAL, &info));
-    mine[3] += info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
+  for (int m = 0; m < 6; m++) {
+    if (!matrix[m]) continue;
+    PetscCall(MatGetInfo(matrix[m], MAT_LOCAL, &info));
+    mine[PetscMin(m + 1, 3)] += info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
   }
   PetscCallMPI(MPI_Allreduce(mine, bytes, 4, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
   PetscFunctionReturn(PETSC_SUCCESS);

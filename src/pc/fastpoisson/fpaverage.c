@@ -33,11 +33,8 @@ static PetscErrorCode MeansCreate(const PC_FastPoisson *fp, Means *m)
   PetscCall(PetscMemzero(m, sizeof(*m)));
   m->count = 2 * (n[0] + n[1] + n[2]);
   PetscCall(PetscCalloc1(m->count, &m->up[0]));
-  m->up[1]  = m->up[0] + n[0];
-  m->up[2]  = m->up[1] + n[1];
-  m->sum[0] = m->up[2] + n[2];
-  m->sum[1] = m->sum[0] + n[0];
-  m->sum[2] = m->sum[1] + n[1];
+  for (int d = 1; d < 3; d++) m->up[d] = m->up[d - 1] + n[d - 1];
+  for (int d = 0; d < 3; d++) m->sum[d] = m->up[d] + m->count / 2;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,13 +26,12 @@ static PetscErrorCode FindStencil(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatStencilIs(pc->pmat, &is));
+  if (is) PetscCall(PetscObjectReference((PetscObject)pc->pmat));
+  PetscCall(MatDestroy(&relax->A));
   if (is) {
-    PetscCall(PetscObjectReference((PetscObject)pc->pmat));
-    PetscCall(MatDestroy(&relax->A));
     relax->A = pc->pmat;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatDestroy(&relax->A));
   PetscCall(MatGetDM(pc->pmat, &dm));
   if (!dm) PetscCall(PCGetDM(pc, &dm));
   PetscCall(MatStencilFromAIJ(pc->pmat, dm, 0, PETSC_FALSE, MAT_INITIAL_MATRIX, &relax->A, &fits));
