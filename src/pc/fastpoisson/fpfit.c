@@ -272,7 +272,6 @@ PetscErrorCode PCFastPoissonFit(PC pc, KCycleFPRows *rows, KCycleFPFault *fault)
   }
   if (PetscAbsReal(fp->sigma) <= KC_ROUNDING / 2 * PetscAbsReal(fp->scale)) fp->sigma = 0;
   PetscCall(PetscFree(p.c[0]));
-  PetscCall(KCycleFPFaultFirst(pc, fault));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

@@ -34,13 +34,12 @@ PetscErrorCode KCycleFPFaultFirst(PC pc, KCycleFPFault *fault)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A fault of any process is an error, or a failure where it is no number */
+/* The first fault of all processes is an error, or a failure where it is no number */
 PetscErrorCode KCycleFPFaultCheck(PC pc, KCycleFPFault *fault)
 {
   char text[256];
 
   PetscFunctionBegin;
-  PetscCall(KCycleFPFaultFirst(pc, fault));
   if (fault->row == PETSC_INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscIsInfOrNanReal(fault->found)) {
     PetscCall(PetscSNPrintf(text, sizeof(text),
