@@ -37,9 +37,9 @@ static inline PetscInt KCycleRoot(PetscInt parent[], PetscInt i)
 PETSC_INTERN PetscErrorCode KCyclePCQuery(PC, PCType, void *data);
 PETSC_INTERN PetscErrorCode KCyclePCRequire(PC, PCType, void *data);
 
-/* All of a function that sets or gets a parameter, a member of the type's data. Set functions ignore a preconditioner of
-   another type; another value than before asks for a new set-up. The last argument is a statement that checks the value
- */
+/* All of a function that sets or gets a parameter, a member of the type's data. Set functions ignore a preconditioner
+   of another type; another value than before asks for a new set-up. The last argument is a statement that checks the
+   value */
 #define KC_PC_SET(pc, type, Data, member, Kind, value, ...)                   \
   PetscFunctionBegin;                                                         \
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);                                \

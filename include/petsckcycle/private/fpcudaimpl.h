@@ -1,8 +1,8 @@
 /*
   PCFASTPOISSON on a device: what its kernels work on, and the functions that launch them; see cudaimpl.h.
 
-  Lines go through a buffer. Their numbers follow each other there, where they do in the array, or those of all lines
-  with the same place do, so that threads beside each other read and write places beside each other:
+  Lines go through a buffer. If the numbers of a line follow each other in the array they do in the buffer. Otherwise
+  those of all lines at the same point do, so that neighbouring threads read and write neighbouring numbers:
 
       width 0      line 0 | line 1 | ...
       width w      first numbers of w lines | second ones | ...
@@ -14,12 +14,12 @@
 
 /* Lines along one direction of a box of points, some of all */
 typedef struct {
-  PetscInt          n;         /* points of a line */
-  PetscInt          first;     /* of these lines, and */
-  PetscInt          count;     /* how many there are */
-  PetscInt          stride[3]; /* of places in the array: along a line, from line to line of a row, from row to row */
-  KCycleCudaDivisor row;       /* lines of a row */
-  PetscInt          width;     /* of the buffer */
+  PetscInt n;              /* points of a line */
+  PetscInt first;          /* of these lines, and */
+  PetscInt count;          /* how many there are */
+  PetscInt stride[3];      /* of positions in the array: along a line, from line to line of a row, from row to row */
+  KCycleCudaDivisor row;   /* lines of a row */
+  PetscInt          width; /* of the buffer */
 } KCycleCudaFPLines;
 
 /* Between an array and the numbers, real or complex, of a transform of cuFFT */
@@ -67,7 +67,7 @@ typedef struct {
 PETSC_INTERN PetscInt KCycleCudaFPLength(KCycleFPTransform, PetscInt n);
 PETSC_INTERN PetscInt KCycleCudaFPFromComplex(KCycleFPTransform);
 
-/* before a transform, from an array to a buffer; and behind it, from a buffer to an array */
+/* before a transform, from an array to a buffer; and after it, from a buffer to an array */
 PETSC_INTERN cudaError_t KCycleCudaFPBefore(cudaStream_t, const KCycleCudaFPMove *);
 PETSC_INTERN cudaError_t KCycleCudaFPBehind(cudaStream_t, const KCycleCudaFPMove *);
 PETSC_INTERN cudaError_t KCycleCudaFPSolve(cudaStream_t, const KCycleCudaFPSystems *);

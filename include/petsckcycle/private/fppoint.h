@@ -27,7 +27,7 @@ typedef enum {
   KCYCLE_FP_COPY /* no transform */
 } KCycleFPTransform;
 
-/* Tridiagonal systems, row by row. One over the pivot: both is the product of the two entries beside it, before what
+/* Tridiagonal systems, row by row. One over the pivot: both is the product of the two entries next to it, before what
    this is of the row before */
 KC_POINT PetscReal KCycleFPInversePivot(PetscReal diagonal, PetscReal both, PetscReal before)
 {

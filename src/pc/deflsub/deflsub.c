@@ -351,7 +351,7 @@ static PetscErrorCode PCDestroy_DeflSub(PC pc)
   When the values of A change, subdomains of type interface are sought again. As long as they stay where they are, and
   always with the other types, only numbers are renewed: A Z, E and its factors.
 
-  E lies on the first process, which factors it: by Cholesky, with more than one process inside a `PCBJACOBI`
+  E is on the first process, which factors it: by Cholesky, with more than one process inside a `PCBJACOBI`
   (-deflsub_coarse_sub_pc_type). Its dense inverse can be made from that.
 
   Source: Gupta, Implementation of the Deflated Preconditioned Conjugate Gradient Method for Bubbly Flow on the GPU,

@@ -1,5 +1,5 @@
 /*
-  E = Z^T A Z of PCDEFLSUB, and its inverse. All rows of E lie on the first process, where the coarse solver works;
+  E = Z^T A Z of PCDEFLSUB, and its inverse. All rows of E are on the first process, where the coarse solver works;
   coarse vectors likewise.
 */
 #include "deflsubimpl.h"

@@ -10,7 +10,7 @@
   A small jump is told from what else differs by being sharp: the coupling is weak for one of its points, and strong for
   the other, and no coupling of the two differs more. A mean differs from the stronger of two coefficients by less than
   from the weaker, or the other way round, so that the cut goes on one side of it, at every contrast on the same one.
-  Anisotropy that changes from place to place makes couplings weak for both points.
+  Anisotropy that changes within the grid makes couplings weak for both points.
 
   Couplings in one direction are measured by their mean, so that anisotropy is no jump.
 */
@@ -54,13 +54,13 @@ static PetscInt Direction(const PetscInt size[], PetscInt a, PetscInt b)
 /* Direction of entry k of a row; rows that follow each other mostly have the same */
 static PetscInt DirectionOf(Cut *c, PetscInt k, PetscInt row, PetscInt col)
 {
-  const PetscInt difference = c->natural[col] - c->natural[row], place = k % 64;
+  const PetscInt difference = c->natural[col] - c->natural[row], slot = k % 64;
 
-  if (c->difference[place] != difference) {
-    c->difference[place] = difference;
-    c->direction[place]  = Direction(c->sub->grid->size, c->natural[row], c->natural[col]);
+  if (c->difference[slot] != difference) {
+    c->difference[slot] = difference;
+    c->direction[slot]  = Direction(c->sub->grid->size, c->natural[row], c->natural[col]);
   }
-  return c->direction[place];
+  return c->direction[slot];
 }
 
 static PetscReal Coupling(Cut *c, PetscInt k, PetscInt row, PetscInt col, PetscScalar value)

@@ -347,7 +347,7 @@ PetscErrorCode PCDeflSubGetBoxes(PC pc, PetscInt *x, PetscInt *y, PetscInt *z)
   Interfaces of `PC_DEFLSUB_INTERFACE` are where the coefficients of two coupled points differ by more than the factor
   of `PCDeflSubSetJump()`. The vector is not copied: its values at the time of a set-up count.
 
-  With arithmetic means of coefficients, points beside an interface are strongly coupled to those beyond it, and should
+  With arithmetic means of coefficients, points next to an interface are strongly coupled to those beyond it, and should
   belong to their subdomain; interfaces found from the operator (the default) heed that, those of a coefficient do not.
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetCoefficient()`, `PCDeflSubSetJump()`

@@ -25,7 +25,7 @@ typedef struct {
   /* of points, while they are joined: towards the first of its tree; -1: isolated, and in no piece */
   PetscInt               *parent;
   PetscInt                nlocal;    /* pieces that have points on this process */
-  PetscInt               *local;     /* of points, afterwards and in the same place: which of these; -1: none */
+  PetscInt               *local;     /* of points, afterwards and in the same array: which of these; -1: none */
   PetscInt               *id;        /* of pieces */
   PetscInt               *size;      /* of pieces, their parts on other processes included */
   PetscInt               *at;        /* of points and ghosts: the piece, by its id; -1: none; if there are ghosts */

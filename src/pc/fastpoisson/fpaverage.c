@@ -16,7 +16,7 @@
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 
-/* Sums over planes, behind each other: of couplings with the next plane, then of row sums */
+/* Sums over planes, one after the other: of couplings with the next plane, then of row sums */
 typedef struct {
   PetscReal         *up[3], *sum[3];
   PetscInt           count; /* numbers in all */
@@ -71,12 +71,12 @@ static PetscBool Neighbour(const PC_FastPoisson *fp, const PetscInt at[], int d,
 /* r of a point next to one of this process; that of the latter where this DMDA has no ghost points */
 static PetscReal RootOf(const PC_FastPoisson *fp, const Means *m, const PetscInt at[], int d, PetscInt step)
 {
-  PetscInt place[3];
+  PetscInt local[3];
 
   if (!m->root) return 1;
-  for (int e = 0; e < 3; e++) place[e] = fp->dir[e].lo + at[e] + (e == d ? step : 0) - m->first[e];
-  if (place[d] < 0 || place[d] >= m->size[d]) place[d] -= step;
-  return m->root[place[0] + m->size[0] * (place[1] + m->size[1] * place[2])];
+  for (int e = 0; e < 3; e++) local[e] = fp->dir[e].lo + at[e] + (e == d ? step : 0) - m->first[e];
+  if (local[d] < 0 || local[d] >= m->size[d]) local[d] -= step;
+  return m->root[local[0] + m->size[0] * (local[1] + m->size[1] * local[2])];
 }
 
 /* What one row adds */

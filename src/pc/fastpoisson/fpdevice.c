@@ -145,13 +145,13 @@ static PetscErrorCode CreatePlans(PC_FastPoisson *fp)
 }
 
 /* The next part of the memory, with what is on the host unless that is NULL; before there is memory it is counted */
-static PetscErrorCode Copy(KCycleFPDevice *dev, size_t bytes, const void *from, void *place)
+static PetscErrorCode Copy(KCycleFPDevice *dev, size_t bytes, const void *from, void *to)
 {
   cudaStream_t stream;
 
   PetscFunctionBegin;
   if (dev->memory) {
-    *(void **)place = dev->memory + dev->used;
+    *(void **)to = dev->memory + dev->used;
     if (from && bytes) {
       PetscCall(PetscGetCurrentCUDAStream(&stream));
       PetscCallCUDA(cudaMemcpyAsync(dev->memory + dev->used, from, bytes, cudaMemcpyHostToDevice, stream));
@@ -163,15 +163,15 @@ static PetscErrorCode Copy(KCycleFPDevice *dev, size_t bytes, const void *from, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CopyReals(KCycleFPDevice *dev, PetscInt n, const PetscReal *from, const PetscReal **place)
+static PetscErrorCode CopyReals(KCycleFPDevice *dev, PetscInt n, const PetscReal *from, const PetscReal **to)
 {
   PetscFunctionBegin;
-  if (from) PetscCall(Copy(dev, (size_t)n * sizeof(*from), from, (void *)place));
+  if (from) PetscCall(Copy(dev, (size_t)n * sizeof(*from), from, (void *)to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Angles of modes, see fastpoissoncuda.cu */
-static PetscErrorCode CopyTurns(KCycleFPDevice *dev, PetscInt n, KCycleFPTransform transform, const PetscReal **place)
+static PetscErrorCode CopyTurns(KCycleFPDevice *dev, PetscInt n, KCycleFPTransform transform, const PetscReal **to)
 {
   const PetscBool fourth = (PetscBool)(transform == KCYCLE_FP_DST4 || transform == KCYCLE_FP_DCT4);
   PetscReal      *turn;
@@ -186,7 +186,7 @@ static PetscErrorCode CopyTurns(KCycleFPDevice *dev, PetscInt n, KCycleFPTransfo
     turn[2 * k]     = PetscCosReal(angle);
     turn[2 * k + 1] = PetscSinReal(angle);
   }
-  PetscCall(CopyReals(dev, 2 * n, turn, place));
+  PetscCall(CopyReals(dev, 2 * n, turn, to));
   PetscCall(PetscFree(turn));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

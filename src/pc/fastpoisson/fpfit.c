@@ -6,14 +6,14 @@
 
       D_x[i]   couplings in y or z of point i of the line in x, relative to those where the lines meet
       M_x      couplings in x of the line in x, divided by D_x; its diagonal is what the diagonal of A, divided by D_x,
-               has more than where the lines meet, plus a constant that makes the row sum there zero
+               has more than where the lines meet, plus a constant that makes that row sum zero
       sigma    what remains of the diagonal of A where the lines meet
 */
 #include "fastpoissonimpl.h"
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 
-  /* Of two numbers that rounding alone makes different, in units of it */
+  /* Of two numbers that nothing but rounding makes different, in units of it */
   #define KC_ROUNDING (16 * PETSC_MACHINE_EPSILON)
   /* Couplings may differ by so much where coordinates have been subtracted */
   #define KC_INEXACT  1e-13
@@ -192,7 +192,7 @@ void PCFastPoissonFitConstants(PC_FastPoisson *fp)
     for (PetscInt i = 0; i < n && dir->constant; i++) {
       const PetscReal off = KC_INEXACT * PetscAbsReal(dir->c);
 
-      /* Of end rows the coupling inwards alone may differ, and the diagonal */
+      /* Of end rows nothing but the coupling inwards and the diagonal may differ */
       if ((i > 0 || !skip) && !(i == n - 1 && skip) && !(PetscAbsReal(dir->low[i] + dir->c) <= off))
         dir->constant = PETSC_FALSE;
       if ((i < n - 1 || !skip) && !(i == 0 && skip) && !(PetscAbsReal(dir->up[i] + dir->c) <= off))

@@ -1,8 +1,8 @@
 /*
   PCFASTPOISSON: which points processes have while a direction is transformed, and the exchanges in between.
 
-  A direction is solved where no process cuts it. If processes do, those that stand behind each other in it share lines
-  anew: the points of another direction are cut into as many more parts, and all others stay where they are.
+  A direction is solved where no process cuts it. If processes do, those that cut the same lines share these anew: the
+  points of another direction are cut into as many more parts, and all others stay where they are.
 
       processes p x q x r, direction x:   1 x p q x r  or  1 x q x p r
 */
@@ -140,7 +140,7 @@ PetscErrorCode PCFastPoissonLayoutsDestroy(PC_FastPoisson *fp)
 }
 
 /* Points of this process in one layout, in the order of the processes that have them in the other one, between their
-   places in an array and a buffer */
+   positions in an array and a buffer */
 static void Pack(const KCycleBox *own, const KCycleBox *other, PetscMPIInt rank, const KCycleFPView *view,
                  PetscBool unpack, PetscScalar *buffer)
 {

@@ -68,7 +68,7 @@ PetscInt KCycleFPColumn(const KCycleBox *box, const PetscInt at[], int q)
 
 PetscErrorCode KCycleFPRowsBegin(Mat A, const KCycleBox *box, KCycleFPRows *r)
 {
-  const int          find[KC_STAR] = {4, 10, 12, 13, 14, 16, 22}; /* places in shape->find */
+  const int          find[KC_STAR] = {4, 10, 12, 13, 14, 16, 22}; /* indices in shape->find */
   const KCycleShape *shape         = &r->star;
   PetscBool          stencil, aij, half, has;
 
@@ -143,7 +143,7 @@ PetscErrorCode KCycleFPRowsPoint(KCycleFPRows *r, const PetscInt point[], PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Entry by entry, where these do not fit a star, or rows are shown by MatGetRow() alone */
+/* Entry by entry, where these do not fit a star, or rows are shown by nothing but MatGetRow() */
 static PetscErrorCode ReadPoints(KCycleFPRows *r, PetscInt j, PetscInt k, KCycleFPFault *fault)
 {
   const PetscInt *start = r->box->start;
@@ -210,13 +210,13 @@ static void Fold(KCycleFPRows *r, const PetscInt line[])
 /* r->c: arrays with the entries of the points of a line of this process, or NULL: all zero */
 PetscErrorCode KCycleFPRowsLine(KCycleFPRows *r, PetscInt j, PetscInt k, KCycleFPFault *fault)
 {
-  const PetscInt place[3] = {0, j, k}, line = j + r->box->n[1] * k;
+  const PetscInt at[3] = {0, j, k}, line = j + r->box->n[1] * k;
 
   PetscFunctionBegin;
   if (r->st) {
     PetscCall(MatStencilGetLine(r->A, line, r->dense));
     if (r->st->shape.box) PetscCall(CheckCorners(r, j, k, fault));
-    Fold(r, place);
+    Fold(r, at);
   } else {
     /* entries of other rows are likely not to fit, too */
     if (r->lines && KCycleAIJLinesGet(r->lines, &r->star, line, r->dense) != KC_FITS)

@@ -3,7 +3,7 @@
 
   Lines of a direction are copied to a buffer, many at a time, transformed, and copied back: numbers come from
   memory once for each direction and way, or once for x and y together, plane by plane. The first stage reads the right
-  side and writes the solution's array, all others work there in place.
+  side and writes the solution's array, all others work in that array.
 
       buffer    line 0 | line 1 | ...    pitch numbers apart
 */
@@ -208,7 +208,7 @@ PetscErrorCode PCFastPoissonSolve(PC pc, const KCycleFPOps *ops, const PetscScal
 {
   PC_FastPoisson    *fp  = (PC_FastPoisson *)pc->data;
   const KCycleFPView out = CoreView(fp, x), *at;
-  /* b is read by the first stage alone, which writes elsewhere or to x */
+  /* b is read by nothing but the first stage, which writes elsewhere or to x */
   const KCycleFPView in  = CoreView(fp, (PetscScalar *)b);
   KCycleFPView       view[3];
 

@@ -91,7 +91,7 @@ PetscErrorCode PCFastPoissonStoredSetUp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b_B / d takes the place of x_B, b_I - C x_B that of x_I */
+/* x_B becomes b_B / d, and x_I becomes b_I - C x_B */
 PetscErrorCode PCFastPoissonStoredBefore(PC pc, const KCycleFPOps *ops, Vec b, Vec x)
 {
   PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
@@ -119,7 +119,7 @@ PetscErrorCode PCFastPoissonStoredBefore(PC pc, const KCycleFPOps *ops, Vec b, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x_I is there: x_B = (b_B - C^T x_I) / d */
+/* x_I has been solved for: x_B = (b_B - C^T x_I) / d */
 PetscErrorCode PCFastPoissonStoredAfter(PC pc, const KCycleFPOps *ops, Vec b, Vec x)
 {
   PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;

@@ -247,7 +247,7 @@ PetscErrorCode PCIncPoissonGetPattern(PC pc, PCIncPoissonPatternType *pattern)
   Note:
   Without scaling it is the formula as it was published, for constant coefficients, where both are the same up to a
   factor. Where coefficients jump, what is kept of its product on the pattern of the operator is often not positive
-  definite, and CG fails: it is there for comparison.
+  definite, and CG fails: it is for comparison.
 
 .seealso: `PCINCPOISSON`, `PCIncPoissonGetScaling()`
 @*/

@@ -1,6 +1,6 @@
 /*
   PCINCPOISSON on the operator's pattern, scaled, where no three unknowns are coupled with each other, as with 5 and 7
-  points: no product K_ik K_jk of two entries beside the diagonal falls on the pattern, and what is left of K K^T, K =
+  points: no product K_ik K_jk of two entries off the diagonal falls on the pattern, and what is left of K K^T, K =
   D^-1 (D - L) D^-1/2, is
 
     M_ij = - a_ij / (d_i d_j),   i != j,        M_ii = 1 / d_i + sum over k < i of |a_ik|^2 / (d_i^2 d_k)

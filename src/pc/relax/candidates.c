@@ -277,7 +277,7 @@ static PetscScalar Inverse(const Records *r, PetscInt m, const PetscInt member[]
   return KCycleClusterInverse(&sums);
 }
 
-/* The members of a cluster on one process become a part of it there: generation, slot, number of members, members */
+/* The members of a cluster on one process become the part that it has: generation, slot, number of members, members */
 static PetscErrorCode SendPart(const Records *r, PetscInt c, PetscMPIInt rank, PetscInt slot, Mail *parts)
 {
   const KCycleClusterList *found  = &r->search->found;

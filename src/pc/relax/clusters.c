@@ -18,12 +18,12 @@
   a_CC + p_C - r_C / 2: a_CC itself for M-matrices.
 
   Of a cluster its row 1^T A is kept, as one coarse unknown: members first, then all that they are coupled to. Of a
-  cluster that several processes have points of, each keeps the part of its own points; their residuals are added up by
+  cluster that processes share, each keeps the part of its points; their residuals are added up by
   one of them, the owner.
 
   Rows are kept as sliced ELLPACK does (SELL-C-sigma of Kreutzer and others, 2014): eight rows of about the same length
-  side by side, so that eight sums are on their way at once. A row that is long has a slice of its own, its entries go
-  round the eight lanes. Which of both it is depends on the row alone, and so does the order of its sum.
+  side by side, so that eight sums are on their way at once. A long row has a slice for itself, and its entries go round
+  the eight lanes. Which of both it is depends on nothing but the row, and so does the order of its sum.
 */
 #include "searchimpl.h"
 
@@ -43,11 +43,11 @@ typedef struct {
   PetscInt        key[KC_WINDOW], row[2][KC_WINDOW]; /* to sort them */
   PetscInt       *column;
   PetscScalar    *value;
-  PetscInt        mostcolumns, mostvalues, mostpacked[2]; /* that there is memory for, here and in slices */
+  PetscInt        mostcolumns, mostvalues, mostpacked[2]; /* entries that there is memory for, in rows and in slices */
   PetscInt       *order;                                  /* of the clusters in slices */
 } Maker;
 
-/* Adds row p of the matrix to the row of a cluster whose members stand before outside, and which ends before end */
+/* Adds row p of the matrix to the row of a cluster whose members come before outside, and which ends before end */
 static void AddRow(Maker *maker, PetscInt p, PetscInt outside, PetscInt *end, KCycleClusterSums *sums)
 {
   const KCycleShape *shape = &maker->lines.st->shape;
@@ -135,8 +135,8 @@ static PetscErrorCode NewSlice(Maker *maker, PetscInt n, const PetscInt row[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Up to eight short rows, one in each lane, or a long one, whose entries go round the lanes. A lane that ends early goes
-   on with zeros */
+/* Up to eight short rows, one in each lane, or a long one, whose entries go round the lanes. A lane that ends early is
+   filled with zeros */
 static PetscErrorCode Pack(Maker *maker, PetscInt n, const PetscInt row[], PetscBool round, KCycleClusters *cl)
 {
   const PetscInt slice = cl->nslices, lanes = KC_CLUSTER_LANES, step = round ? lanes : 1;
@@ -348,7 +348,7 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* If the operator has clusters the smoother becomes one that corrects them behind each sweep */
+/* If the operator has clusters the smoother becomes one that corrects them after each sweep */
 PetscErrorCode KCycleSmootherCorrectClusters(Mat A, KCycleSmoother **smoother, const KCycleSeeds *seeds)
 {
   const KCycleStencil *st           = KCycleStencilOf(A);

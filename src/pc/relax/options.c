@@ -136,7 +136,7 @@ PetscErrorCode PCRelaxGetOmega(PC pc, PetscReal *omega)
   preconditioner. `PCSOR` does so too. Methods that need no symmetry, as `KSPGMRES` and `KSPBCGS`, work with
   `PC_RELAX_ORDER_FORWARD` as well.
 
-  `PCKCYCLE` reverses the order behind its coarse levels, so that its cycle is symmetric.
+  `PCKCYCLE` reverses the order after its coarse levels, so that its cycle is symmetric.
 
 .seealso: `PCRELAX`, `PCRelaxGetOrder()`
 @*/
@@ -296,10 +296,10 @@ PetscErrorCode PCRelaxGetDirections(PC pc, const char *directions[])
   With `PC_RELAX_CLUSTERS_AUTO` the search starts at points where couplings in opposite directions differ by more than a
   factor of 3, with `PC_RELAX_CLUSTERS_ON`, or where couplings inside the grid are missing, at all points. On the finest
   level of `PCKCYCLE` the factor is 30, on coarser ones 30 over the ratio of numbers of points, but 3 at least: the
-  search takes less time there. With convection, where couplings of pairs of points differ by 0.3 of their sums in the
+  search takes less time. With convection, where couplings of pairs of points differ by 0.3 of their sums in the
   mean, no clusters are looked for. On levels that are coarsened in one direction alone the search starts only at points
   between those that the coarser grid keeps whose strongest coupling is across that direction: other clusters are
-  clusters there, too. `PC_RELAX_CLUSTERS_ON` ignores the factor and convection.
+  clusters of the coarser grid, too. `PC_RELAX_CLUSTERS_ON` ignores the factor and convection.
 
 .seealso: `PCRELAX`, `PCRelaxGetClusters()`
 @*/
@@ -341,10 +341,10 @@ PetscErrorCode PCRelaxGetClusters(PC pc, PCRelaxClustersType *clustering)
 
   Notes:
   Called before the option is read: by the program after `PetscInitialize()`, or by a library that `-dll_append` loads.
-  A name that there is already is taken over.
+  A name that exists already gets the new smoother.
 
   A smoother sets at least `setup` and `sweeps`. If it sets `plane`, one step of a sweep on one plane of the grid,
-  instead of `sweeps`, its sweeps run plane by plane behind each other, fused with restriction and interpolation;
+  instead of `sweeps`, its sweeps run plane by plane one after the other, fused with restriction and interpolation;
   `nsteps` is the number of these steps, 15 at most. It is an error to choose one with more of them.
 
 .seealso: `PCRELAX`, `PCRelaxSetType()`

@@ -157,7 +157,7 @@ static PetscErrorCode CorrectClusters(PC pc)
 
   PetscFunctionBegin;
   PetscCheck(!on || !relax->smoother->whole, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-             "Clusters are corrected behind sweeps, and -pc_relax_type %s has none: use coloured sweeps or jacobi, or "
+             "Clusters are corrected after sweeps, and -pc_relax_type %s has none: use coloured sweeps or jacobi, or "
              "-pc_relax_clusters off",
              relax->smoother->name);
   PetscCall(PCGetFailedReason(pc, &reason));
@@ -169,7 +169,7 @@ static PetscErrorCode CorrectClusters(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What depends on the values of the operator alone: a preconditioner that is kept sweeps with the new ones */
+/* What depends on nothing but the values of the operator: a preconditioner that is kept sweeps with the new ones */
 PetscErrorCode PCRelaxRenew(PC pc)
 {
   PC_Relax        *relax = (PC_Relax *)pc->data;
@@ -442,8 +442,8 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
   `PC_RELAX_PLANES` relaxes the points of a plane together, in 3D: one cycle of `PCKCYCLE`, which coarsens the two
   directions of the planes and chooses points or lines by itself, for all planes of one parity. It takes as long as five
   or six sweeps of alternating lines, and memory for the operators of all planes in each direction; it pays where two
-  directions are strong beside the third, and which two changes from place to place. Options of its cycles begin with
-  `-planes_`, as `-mg_levels_planes_pc_kcycle_kappa`. Their grid has the planes one behind the other in z; x is the
+  directions are strong compared with the third, and which two changes within the grid. Options of its cycles begin with
+  `-planes_`, as `-mg_levels_planes_pc_kcycle_kappa`. Their grid has the planes one after the other in z; x is the
   direction of the planes with more points, in doubt the one that comes first.
 
 .seealso: `PCKCYCLE`, `MATSTENCIL`, `PCRelaxSetType()`, `PCRelaxSetOmega()`, `PCRelaxSetOrder()`, `PCRelaxSetDegree()`,

@@ -20,7 +20,7 @@ PetscErrorCode KCycleRelaxIsOnDevice(const PC_Relax *relax, Vec b, Vec x, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Work vectors are kept, and what the smoother has there */
+/* Work vectors are kept, and so is what the smoother has on the device */
 PetscErrorCode KCycleRelaxSweepsOnDevice(PC_Relax *relax, const KCycleSweeps *sweeps, Vec b, Vec x)
 {
   const int            n = KCycleDeviceSmootherWork(relax->smoother);

@@ -128,9 +128,9 @@ PetscErrorCode KCycleSearchNode(KCycleSearch *s, PetscInt point, PetscBool jumps
   s->parent[p]                 = p;
   s->rejected[p]               = KC_NEVER;
   for (int d = 0; d < 3 && s->lined; d++) {
-    const int before = find[13 - step[d]], behind = find[13 + step[d]];
+    const int before = find[13 - step[d]], after = find[13 + step[d]];
 
-    s->across[3 * p + d] = t - (before < 0 ? 0 : w[before] + w[behind]);
+    s->across[3 * p + d] = t - (before < 0 ? 0 : w[before] + w[after]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -120,7 +120,7 @@ static inline const KCycleLine *KCycleLineCacheAt(KCycleLineCache *lines, PetscI
 #define KC_NEVER    (KC_RANKS + 1) /* rank of what joins nothing, and at which no group is rejected */
 #define KC_NONE     0              /* indices of points without a node: not reached yet, */
 #define KC_REJECTED -1             /* rejected, */
-#define KC_START    -2             /* not reached yet, and the search starts there, */
+#define KC_START    -2             /* not reached yet, and the search starts from it, */
 #define KC_JUMPS    -3             /* as couplings jump */
 #define KC_OUTSIDE  -1             /* no point of this process */
 
@@ -248,7 +248,7 @@ static inline PetscBool KCycleBoxIsInside(const KCycleBox *box, const PetscInt a
 }
 
 /* Where the value of a point of the grid is: in the owned box, also where the grid wraps around within the process, or
-   behind it in the halo buffer */
+   after it in the halo buffer */
 static inline PetscInt KCycleBoxColumn(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k)
 {
   PetscInt at[3] = {i, j, k}, e;
