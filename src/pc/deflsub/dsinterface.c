@@ -271,7 +271,7 @@ static PetscErrorCode MergeSmall(Cut *c)
   KCyclePieces  *p     = c->pieces;
   const PetscInt small = (c->sub->npoints / c->sub->nboxes + KC_DEFLSUB_SMALL - 1) / KC_DEFLSUB_SMALL;
   PetscReal     *best;
-  PetscInt      *choice, *list, npoints;
+  PetscInt      *choice, *list, npoints = 0;
   int            more = 1;
 
   PetscFunctionBegin;
