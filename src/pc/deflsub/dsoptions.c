@@ -395,11 +395,13 @@ PetscErrorCode PCDeflSubGetCoefficient(PC pc, Vec *coefficient)
 /* -pc_deflsub_view_labels; on a DMDA in natural order */
 PetscErrorCode PCDeflSubShowLabels(PC pc)
 {
-  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
-  DM           dm;
-  Vec          labels;
-  PetscBool    isda = PETSC_FALSE;
-  PetscScalar *values;
+  PC_DeflSub     *ds = (PC_DeflSub *)pc->data;
+  DM              dm;
+  Vec             labels;
+  PetscBool       isda = PETSC_FALSE;
+  PetscScalar    *values;
+  const PetscInt *label;
+  IS              is;
 
   PetscFunctionBegin;
   if (!ds->viewer) PetscFunctionReturn(PETSC_SUCCESS);
@@ -409,9 +411,13 @@ PetscErrorCode PCDeflSubShowLabels(PC pc)
   if (isda) PetscCall(DMCreateGlobalVector(dm, &labels));
   else PetscCall(VecDuplicate(ds->t, &labels));
   PetscCall(PetscObjectSetName((PetscObject)labels, "subdomains"));
+  PetscCall(PCDeflSubGetLabelIS(pc, &is));
+  PetscCall(ISGetIndices(is, &label));
   PetscCall(VecGetArrayWrite(labels, &values));
-  for (PetscInt i = 0; i < ds->n; i++) values[i] = (PetscScalar)ds->label[i];
+  for (PetscInt i = 0; i < ds->n; i++) values[i] = (PetscScalar)label[i];
   PetscCall(VecRestoreArrayWrite(labels, &values));
+  PetscCall(ISRestoreIndices(is, &label));
+  PetscCall(ISDestroy(&is));
   PetscCall(PetscViewerPushFormat(ds->viewer, ds->format));
   PetscCall(VecView(labels, ds->viewer));
   PetscCall(PetscViewerPopFormat(ds->viewer));

@@ -272,11 +272,13 @@ PetscErrorCode PCSetFromOptions_FastPoisson(PC pc, KCycleOptionItems PetscOption
                              "PCFastPoissonSetTridiagonal", PCFastPoissonTridiagonalTypes, (PetscEnum)direction,
                              (PetscEnum *)&direction, &flg));
   if (flg) PetscCall(PCFastPoissonSetTridiagonal(pc, direction));
+  PetscCall(PetscStrncpy(file, fp->load, sizeof(file)));
   PetscCall(PetscOptionsString("-pc_fastpoisson_wisdom_load", "File that FFTW's wisdom is read from",
-                               "PCFastPoissonSetWisdomLoad", fp->load, file, sizeof(file), &flg));
+                               "PCFastPoissonSetWisdomLoad", file, file, sizeof(file), &flg));
   if (flg) PetscCall(PCFastPoissonSetWisdomLoad(pc, file));
+  PetscCall(PetscStrncpy(file, fp->save, sizeof(file)));
   PetscCall(PetscOptionsString("-pc_fastpoisson_wisdom_save", "File that FFTW's wisdom is written to",
-                               "PCFastPoissonSetWisdomSave", fp->save, file, sizeof(file), &flg));
+                               "PCFastPoissonSetWisdomSave", file, file, sizeof(file), &flg));
   if (flg) PetscCall(PCFastPoissonSetWisdomSave(pc, file));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

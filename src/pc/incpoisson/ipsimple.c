@@ -73,7 +73,7 @@ static PetscBool IsBefore(const KCycleStencil *st, PetscInt line, int o, PetscIn
   return before;
 }
 
-/* The coefficients m of M along a line from those of A, a, and scaled ones; own: 1 / d. A NaN or Inf spoils the diagonal */
+/* The coefficients m of M along a line from those of A, a, and scaled ones; own: 1 / d. NaN, Inf spoil the diagonal */
 static void FillLine(const KCycleStencil *st, PetscInt line, const PetscScalar own[], const PetscScalar a[],
                      PetscScalar m[])
 {
