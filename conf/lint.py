@@ -458,6 +458,8 @@ def check_guards(tree):
         if not first or not name.startswith(first[1]):
             continue
         body = source.body(f)
+        if re.search(r"\bKC_PC_(?:GET|SET\w*)\(", body):
+            continue
         if not re.search(rf"\bPetscValidHeaderSpecific\w*\(\s*{first[2]}\b", body):
             yield source.path, f.line, f"{name}() does not check {first[2]} with PetscValidHeaderSpecific()"
         if not re.search(r"\bPetsc(?:Try|Use)Method\b|\b(?:KCycleOf|PCKCycleGetContext|KCycleRelaxOf|GetRelax"

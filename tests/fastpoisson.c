@@ -827,7 +827,7 @@ static PetscErrorCode TestSides(PC pc, Mat A, DM da)
   PetscCall(CreatePC(H, &other));
   PetscCall(PCSetUp(other));
   PetscCall(VecSet(b, 1));
-  PetscCall(TestRefused(other, b, x, "that PCFASTPOISSON knows of the operator and its DMDA are not"));
+  PetscCall(TestRefused(other, b, x, "those of the operator and its DMDA are not"));
   PetscCall(DestroyAll(&other, &H, &host, &x, &b, &hx, &hb, &hy));
   PetscFunctionReturn(0);
 }

@@ -26,6 +26,15 @@ PetscErrorCode KCyclePCRequire(PC pc, PCType type, void *data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were
+   repaired without KSPSetOperators() */
+PetscErrorCode KCyclePCSetUpOnBlocks(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KCycleRegisterEvents(PetscClassId classid, int n, const char *const names[], PetscLogEvent events[])
 {
   PetscFunctionBegin;
@@ -33,5 +42,14 @@ PetscErrorCode KCycleRegisterEvents(PetscClassId classid, int n, const char *con
     PetscCall(PetscLogEventGetId(names[e], &events[e]));
     if (events[e] < 0) PetscCall(PetscLogEventRegister(names[e], classid, &events[e]));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list)
+{
+  PetscFunctionBegin;
+  if (length <= *most) PetscFunctionReturn(PETSC_SUCCESS);
+  *most = length < PETSC_INT_MAX / 2 ? PetscMax(1024, length + length / 2) : PETSC_INT_MAX;
+  PetscCall(PetscRealloc(*most * size, (void **)list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,8 +1,8 @@
 /*
   PCFASTPOISSON on a device: what its kernels work on, and the functions that launch them; see cudaimpl.h.
 
-  Lines go through a buffer. Their numbers follow each other there, where they do in the array, or those of all lines
-  with the same index do, so that neighbouring threads read and write neighbouring numbers:
+  Lines go through a buffer. If the numbers of a line follow each other in the array they do in the buffer. Otherwise
+  those of all lines at the same point do, so that neighbouring threads read and write neighbouring numbers:
 
       width 0      line 0 | line 1 | ...
       width w      first numbers of w lines | second ones | ...
@@ -14,12 +14,12 @@
 
 /* Lines along one direction of a box of points, some of all */
 typedef struct {
-  PetscInt          n;         /* points of a line */
-  PetscInt          first;     /* of these lines, and */
-  PetscInt          count;     /* how many there are */
-  PetscInt          stride[3]; /* in the array: along a line, from line to line of a row, from row to row */
-  KCycleCudaDivisor row;       /* lines of a row */
-  PetscInt          width;     /* of the buffer */
+  PetscInt n;              /* points of a line */
+  PetscInt first;          /* of these lines, and */
+  PetscInt count;          /* how many there are */
+  PetscInt stride[3];      /* of positions in the array: along a line, from line to line of a row, from row to row */
+  KCycleCudaDivisor row;   /* lines of a row */
+  PetscInt          width; /* of the buffer */
 } KCycleCudaFPLines;
 
 /* Between an array and the numbers, real or complex, of a transform of cuFFT */
@@ -79,9 +79,7 @@ PETSC_INTERN cudaError_t KCycleCudaFPDivide(cudaStream_t, const KCycleCudaFPBox 
 PETSC_INTERN cudaError_t KCycleCudaFPBalance(cudaStream_t, const KCycleCudaFPBox *, PetscBool invert,
                                              const PetscScalar *b, PetscScalar *x);
 
-/* x = b root; at listed points x = (b - w) inverse, where NULL is no number, or 1; x -= C x, or C^T x, of a face */
-PETSC_INTERN cudaError_t KCycleCudaFPScale(cudaStream_t, PetscInt n, const PetscReal *root, const PetscScalar *b,
-                                           PetscScalar *x);
+/* At listed points x = (b - w) inverse, where NULL is no number, or 1; x -= C x, or C^T x, of a face */
 PETSC_INTERN cudaError_t KCycleCudaFPStore(cudaStream_t, PetscInt n, const PetscInt *list, const PetscReal *inverse,
                                            const PetscScalar *b, const PetscScalar *w, PetscScalar *x);
 PETSC_INTERN cudaError_t KCycleCudaFPCouple(cudaStream_t, const KCycleCudaFPFace *, PetscScalar *x);

@@ -282,13 +282,6 @@ static __global__ void Balance(const KCycleCudaFPBox box, PetscInt invert, const
   x[at] = invert ? b[at] / (g[1] * g[2] * g[0]) : b[at] * (g[1] * g[2] * g[0]);
 }
 
-static __global__ void Scale(PetscInt n, const PetscReal *root, const PetscScalar *b, PetscScalar *x)
-{
-  const PetscInt i = KCycleCudaThread();
-
-  if (i < n) x[i] = b[i] * root[i];
-}
-
 static __global__ void Store(PetscInt n, const PetscInt *list, const PetscReal *inverse, const PetscScalar *b,
                              const PetscScalar *w, PetscScalar *x)
 {
@@ -343,12 +336,6 @@ cudaError_t KCycleCudaFPBalance(cudaStream_t stream, const KCycleCudaFPBox *box,
                                 PetscScalar *x)
 {
   return KCycleCudaLaunch(stream, box->lines.n * box->lines.count, Balance, *box, invert ? 1 : 0, b, x);
-}
-
-cudaError_t KCycleCudaFPScale(cudaStream_t stream, PetscInt n, const PetscReal *root, const PetscScalar *b,
-                              PetscScalar *x)
-{
-  return KCycleCudaLaunch(stream, n, Scale, n, root, b, x);
 }
 
 cudaError_t KCycleCudaFPStore(cudaStream_t stream, PetscInt n, const PetscInt *list, const PetscReal *inverse,

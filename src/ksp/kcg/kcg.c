@@ -260,21 +260,21 @@ static PetscErrorCode TestConvergence(KSP ksp, PetscReal norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tests what has its norm of the residual alone (norm), preconditions, then tests the others. Without any norm this
-   comes before the preconditioner, whose work may be spared */
+/* If the norm is that of the residual (norm), tests and then preconditions; else preconditions first. Without any norm
+   the test comes before the preconditioner, whose work may be spared */
 static PetscErrorCode FinishIteration(KSP ksp, Mat A, Vec z, Vec r, PetscReal norm)
 {
   KSP_KCG        *cg = (KSP_KCG *)ksp->data;
-  const PetscBool behind =
+  const PetscBool after =
       (PetscBool)(IsNormed(ksp, KSP_NORM_PRECONDITIONED, ksp->its) || IsNormed(ksp, KSP_NORM_NATURAL, ksp->its));
 
   PetscFunctionBegin;
-  if (!behind) {
+  if (!after) {
     PetscCall(TestConvergence(ksp, norm));
     if (ksp->reason || ksp->its >= ksp->max_it) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(Precondition(ksp, A, z, r));
-  if (!behind) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!after) PetscFunctionReturn(PETSC_SUCCESS);
   if (ksp->normtype == KSP_NORM_NATURAL) KSPCheckDot(ksp, cg->zr);
   PetscCall(TestConvergence(ksp, PetscSqrtReal(ksp->normtype == KSP_NORM_NATURAL ? PetscAbsScalar(cg->zr) : cg->zz)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -289,7 +289,7 @@ static PetscErrorCode FirstResidual(KSP ksp, Mat A, Vec r, PetscReal *norm)
     PetscCall(KSP_MatMult(ksp, A, ksp->vec_sol, r));
     PetscCall(VecAYPX(r, -1, ksp->vec_rhs));
   }
-  /* Perhaps on some processes alone: all of them see it in the first norm */
+  /* Perhaps on some processes only: all of them see it in the first norm */
   PetscCall(KCycleVecFlag(r, ksp->reason == KSP_DIVERGED_PC_FAILED));
   *norm = 0;
   if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) PetscCall(VecNorm(r, NORM_2, norm));

@@ -8,9 +8,9 @@
 
 typedef struct {
   KSPCGType       type;
-  PetscBool       fuse;    /* passes of its own, where there are some */
+  PetscBool       fuse;    /* fused passes, where there are some */
   PetscBool       chosen;  /* of the last solve: */
-  Mat             stencil; /* that stands for the operator while it lasts, or NULL */
+  Mat             stencil; /* the operator as a stencil, while it exists, or NULL */
   PetscBool       repeats; /* A p is computed anew from p, and neither A z nor A p is stored */
   PetscBool       arrays;  /* vectors have plain arrays on the host */
   KCycleConjugate passes;

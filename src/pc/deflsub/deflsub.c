@@ -12,23 +12,12 @@
 
 PetscLogEvent PCDeflSubEvents[DEFLSUB_NUM_EVENTS];
 
-/* The operator of the Krylov method, if -pc_use_amat, or that of preconditioners */
-PetscErrorCode PCDeflSubOperator(PC pc, Mat *A)
-{
-  PetscFunctionBegin;
-  *A = pc->useAmat ? pc->mat : pc->pmat;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The projections that make and keep residuals orthogonal to Z have to be those of the operator of the Krylov
    method. what: asks for that */
 PetscErrorCode PCDeflSubCheckOperator(PC pc, const char what[])
 {
-  Mat A;
-
   PetscFunctionBegin;
-  PetscCall(PCDeflSubOperator(pc, &A));
-  PetscCheck(A == pc->mat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(PCDeflSubOperator(pc) == pc->mat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "%s deflates the operator of the Krylov method, and Z^T A Z is made from another matrix, that for "
              "preconditioners: use -pc_use_amat, or -ksp_type cg with "
              "-pc_deflsub_form bnn",
@@ -36,21 +25,13 @@ PetscErrorCode PCDeflSubCheckOperator(PC pc, const char what[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products with vectors of this process: those with transposes are stored, the others are added */
-typedef enum {
-  PRODUCT_ZT,  /* a = Z^T x */
-  PRODUCT_AZT, /* a = (A Z)^T x */
-  PRODUCT_Z,   /* x += Z a */
-  PRODUCT_AZ   /* x -= A Z a */
-} Product;
-
 /* By a matrix of a device, if there is one, or by arrays */
-static PetscErrorCode Multiply(PC pc, Product product, Vec from, Vec to)
+PetscErrorCode PCDeflSubMultiply(PC pc, PCDeflSubProduct product, Vec from, Vec to)
 {
   const PC_DeflSub    *ds       = (const PC_DeflSub *)pc->data;
   const Mat            matrix[] = {ds->ZT, ds->AZT, ds->Z, ds->C};
-  const PetscBool      adds     = (PetscBool)(product >= PRODUCT_Z);
-  const PetscLogEvent  event    = PCDeflSubEvents[product == PRODUCT_ZT ? DEFLSUB_ZT : DEFLSUB_CORRECT];
+  const PetscBool      adds     = (PetscBool)(product >= DEFLSUB_PRODUCT_Z);
+  const PetscLogEvent  event    = PCDeflSubEvents[product == DEFLSUB_PRODUCT_ZT ? DEFLSUB_ZT : DEFLSUB_CORRECT];
   const PetscLogDouble flops    = product % 2 ? 2.0 * ds->start[ds->npairs] : ds->n;
   const PetscScalar   *x;
   PetscScalar         *y;
@@ -77,49 +58,11 @@ static PetscErrorCode Multiply(PC pc, Product product, Vec from, Vec to)
 }
 
 /* a = E^-1 Z^T x */
-static PetscErrorCode SolveZT(PC pc, Vec x, Vec a)
+PetscErrorCode PCDeflSubSolveZT(PC pc, Vec x, Vec a)
 {
   PetscFunctionBegin;
-  PetscCall(Multiply(pc, PRODUCT_ZT, x, a));
+  PetscCall(PCDeflSubMultiply(pc, DEFLSUB_PRODUCT_ZT, x, a));
   PetscCall(PCDeflSubCoarseSolve(pc, a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x = Q b */
-PetscErrorCode PCDeflSubCorrect_DeflSub(PC pc, Vec b, Vec x)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(SolveZT(pc, b, ds->a));
-  PetscCall(VecSet(x, 0));
-  PetscCall(Multiply(pc, PRODUCT_Z, ds->a, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* y = P x */
-PetscErrorCode PCDeflSubProject_DeflSub(PC pc, Vec x, Vec y)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(SolveZT(pc, x, ds->a));
-  PetscCall(VecCopy(x, y));
-  PetscCall(Multiply(pc, PRODUCT_AZ, ds->a, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* y = P^T x */
-PetscErrorCode PCDeflSubProjectTranspose_DeflSub(PC pc, Vec x, Vec y)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(Multiply(pc, PRODUCT_AZT, x, ds->b));
-  PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
-  PetscCall(VecScale(ds->b, -1));
-  PetscCall(VecCopy(x, y));
-  PetscCall(Multiply(pc, PRODUCT_Z, ds->b, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,15 +72,15 @@ static PetscErrorCode ApplyBalanced(PC pc, Vec r, Vec z, PetscBool transpose)
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(SolveZT(pc, r, ds->a));
+  PetscCall(PCDeflSubSolveZT(pc, r, ds->a));
   PetscCall(VecCopy(r, ds->t));
-  PetscCall(Multiply(pc, PRODUCT_AZ, ds->a, ds->t));
+  PetscCall(PCDeflSubMultiply(pc, DEFLSUB_PRODUCT_AZ, ds->a, ds->t));
   if (transpose) PetscCall(PCApplyTranspose(ds->inner, ds->t, z));
   else PetscCall(PCApply(ds->inner, ds->t, z));
-  PetscCall(Multiply(pc, PRODUCT_AZT, z, ds->b));
+  PetscCall(PCDeflSubMultiply(pc, DEFLSUB_PRODUCT_AZT, z, ds->b));
   PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
   PetscCall(VecAXPY(ds->a, -1, ds->b));
-  PetscCall(Multiply(pc, PRODUCT_Z, ds->a, z));
+  PetscCall(PCDeflSubMultiply(pc, DEFLSUB_PRODUCT_Z, ds->a, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,14 +95,14 @@ static PetscErrorCode ApplyProjected(PC pc, Vec r, Vec z)
              "without it: use -pc_deflsub_form bnn here",
              PCDeflSubFormTypes[ds->form]);
   PetscCall(PCApply(ds->inner, r, z));
-  PetscCall(Multiply(pc, PRODUCT_AZT, z, ds->b));
+  PetscCall(PCDeflSubMultiply(pc, DEFLSUB_PRODUCT_AZT, z, ds->b));
   PetscCall(VecScale(ds->b, -1));
   if (ds->form == PC_DEFLSUB_ADEF2) {
-    PetscCall(Multiply(pc, PRODUCT_ZT, r, ds->a));
+    PetscCall(PCDeflSubMultiply(pc, DEFLSUB_PRODUCT_ZT, r, ds->a));
     PetscCall(VecAXPY(ds->b, 1, ds->a));
   }
   PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
-  PetscCall(Multiply(pc, PRODUCT_Z, ds->b, z));
+  PetscCall(PCDeflSubMultiply(pc, DEFLSUB_PRODUCT_Z, ds->b, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,8 +170,8 @@ static PetscErrorCode PCPreSolve_DeflSub(PC pc, KSP ksp, Vec b, Vec x)
   }
   PetscCall(MatGetTransposeNullSpace(pc->pmat, &nullspace)); /* KSP removes it from the right side, but later */
   if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, ds->t));
-  PetscCall(SolveZT(pc, ds->t, ds->a));
-  PetscCall(Multiply(pc, PRODUCT_Z, ds->a, x));
+  PetscCall(PCDeflSubSolveZT(pc, ds->t, ds->a));
+  PetscCall(PCDeflSubMultiply(pc, DEFLSUB_PRODUCT_Z, ds->a, x));
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -286,11 +229,9 @@ static PetscErrorCode SetUpDeflation(PC pc)
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
   KCycleRows *rows;
   PetscBool   same;
-  Mat         A;
 
   PetscFunctionBegin;
-  PetscCall(PCDeflSubOperator(pc, &A));
-  PetscCall(KCycleRowsCreate(A, "PCDEFLSUB", &rows));
+  PetscCall(KCycleRowsCreate(PCDeflSubOperator(pc), "PCDEFLSUB", &rows));
   PetscCall(PCDeflSubLabel(pc, rows, &same));
   ds->known = PETSC_FALSE;
   PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_AZ], pc, NULL, NULL, NULL));
@@ -405,12 +346,12 @@ static PetscErrorCode PCDestroy_DeflSub(PC pc)
   coefficients jump among them, if subdomains follow the interfaces.
 
   Where A maps the constants of subdomains that are connected to zero, E is singular, and one vector of them is left out
-  of Z. An unknown that is coupled to nobody belongs to a subdomain, but its row of Z is zero: M^-1 solves for it.
+  of Z. An isolated unknown belongs to a subdomain, but its row of Z is zero: M^-1 solves for it.
 
   When the values of A change, subdomains of type interface are sought again. As long as they stay where they are, and
   always with the other types, only numbers are renewed: A Z, E and its factors.
 
-  E lies on the first process, which factors it: by Cholesky, in several processes inside a `PCBJACOBI`
+  E is on the first process, which factors it: by Cholesky, with more than one process inside a `PCBJACOBI`
   (-deflsub_coarse_sub_pc_type). Its dense inverse can be made from that.
 
   Source: Gupta, Implementation of the Deflated Preconditioned Conjugate Gradient Method for Bubbly Flow on the GPU,

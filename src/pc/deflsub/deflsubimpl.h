@@ -46,13 +46,13 @@ typedef struct {
   PetscInt    *label;    /* of unknowns of this process */
   PetscInt     sizes[2]; /* of the smallest and the largest subdomain */
   PetscInt     nomitted; /* vectors left out of Z, since E is singular with them */
-  PetscBool    onesided; /* the operator is not symmetric: points are coupled to others that are coupled to nobody */
+  PetscBool    onesided; /* the operator is not symmetric: points are coupled to isolated ones */
   PetscBool    known;    /* subdomains and E are those of a set-up that was completed */
   PetscInt     nlocal;   /* subdomains that rows of this process touch; in local numbers nlocal is the exterior */
   PetscInt    *global;   /* their labels, ascending */
   PetscInt     nruns;    /* Z: runs of unknowns with the same label */
   PetscInt    *run;      /* where each run begins, and the end of the last */
-  PetscInt    *runlabel; /* local number; the exterior: unknowns that are coupled to nobody */
+  PetscInt    *runlabel; /* local number; the exterior: isolated unknowns */
   PetscInt     npairs;   /* A Z: pairs of subdomains */
   PetscInt    *own, *other;
   PetscInt    *start; /* first entry of each pair */
@@ -68,11 +68,17 @@ typedef struct {
   PetscBool    direct;        /* local numbers are those of E, and the inverse is applied to them */
   Vec          a, b;          /* values of touched subdomains and the exterior, on this process */
   Mat          Z, ZT, C, AZT; /* on a device, otherwise NULL; C = -A Z */
-  Vec          local;         /* in several processes: for the part of a vector that this one has */
+  Vec          local;         /* with more than one process: the entries of a vector on this one */
   Vec          t;             /* work */
   PetscInt     solves;        /* KSPSolve()s in progress whose start is deflated */
   PetscBool    nonzero;       /* whether the start was to be used before */
 } PC_DeflSub;
+
+/* The operator of the Krylov method, if -pc_use_amat, or that of preconditioners */
+static inline Mat PCDeflSubOperator(PC pc)
+{
+  return pc->useAmat ? pc->mat : pc->pmat;
+}
 
 /* Events */
 typedef enum {
@@ -87,11 +93,18 @@ typedef enum {
 } PCDeflSubEvent;
 PETSC_INTERN PetscLogEvent PCDeflSubEvents[DEFLSUB_NUM_EVENTS];
 
-PETSC_INTERN PetscErrorCode PCDeflSubOperator(PC, Mat *);
+/* Products with vectors of this process: those with transposes are stored, the others are added */
+typedef enum {
+  DEFLSUB_PRODUCT_ZT,  /* a = Z^T x */
+  DEFLSUB_PRODUCT_AZT, /* a = (A Z)^T x */
+  DEFLSUB_PRODUCT_Z,   /* x += Z a */
+  DEFLSUB_PRODUCT_AZ   /* x -= A Z a */
+} PCDeflSubProduct;
+
+/* deflsub.c */
 PETSC_INTERN PetscErrorCode PCDeflSubCreateInner(PC);
-PETSC_INTERN PetscErrorCode PCDeflSubCorrect_DeflSub(PC, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCDeflSubProject_DeflSub(PC, Vec, Vec);
-PETSC_INTERN PetscErrorCode PCDeflSubProjectTranspose_DeflSub(PC, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCDeflSubMultiply(PC, PCDeflSubProduct, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCDeflSubSolveZT(PC, Vec, Vec);
 
 /* dsspace.c: Z and A Z */
 PETSC_INTERN PetscErrorCode PCDeflSubSpaceCreate(PC, KCycleRows *, PetscBool *same);
@@ -102,7 +115,7 @@ PETSC_INTERN void           PCDeflSubAZ(const PC_DeflSub *, const PetscScalar *a
 PETSC_INTERN void           PCDeflSubAZT(const PC_DeflSub *, const PetscScalar *x, PetscScalar *a);
 
 /* dsdevice.c: they as matrices of a device */
-PETSC_INTERN PetscErrorCode PCDeflSubDeviceSetUp(PC);
+PETSC_INTERN PetscErrorCode PCDeflSubDeviceSetUp(PC, PetscBool same);
 PETSC_INTERN PetscErrorCode PCDeflSubDeviceReset(PC_DeflSub *);
 PETSC_INTERN PetscErrorCode PCDeflSubDeviceHasDense(const PC_DeflSub *, PetscBool *dense);
 PETSC_INTERN PetscErrorCode PCDeflSubDeviceFrom(const PC_DeflSub *, Mat, Vec x, Vec a);

@@ -193,7 +193,9 @@ PetscErrorCode PCDeflSubCorrect(PC pc, Vec b, Vec x)
   PetscValidHeaderSpecific(b, VEC_CLASSID, 2);
   PetscValidHeaderSpecific(x, VEC_CLASSID, 3);
   PetscCall(GetSetUp(pc, &ds));
-  PetscCall(PCDeflSubCorrect_DeflSub(pc, b, x));
+  PetscCall(PCDeflSubSolveZT(pc, b, ds->a));
+  PetscCall(VecSet(x, 0));
+  PetscCall(PCDeflSubMultiply(pc, DEFLSUB_PRODUCT_Z, ds->a, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -225,7 +227,9 @@ PetscErrorCode PCDeflSubProject(PC pc, Vec x, Vec y)
   PetscValidHeaderSpecific(x, VEC_CLASSID, 2);
   PetscValidHeaderSpecific(y, VEC_CLASSID, 3);
   PetscCall(GetSetUp(pc, &ds));
-  PetscCall(PCDeflSubProject_DeflSub(pc, x, y));
+  PetscCall(PCDeflSubSolveZT(pc, x, ds->a));
+  PetscCall(VecCopy(x, y));
+  PetscCall(PCDeflSubMultiply(pc, DEFLSUB_PRODUCT_AZ, ds->a, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -257,6 +261,10 @@ PetscErrorCode PCDeflSubProjectTranspose(PC pc, Vec x, Vec y)
   PetscValidHeaderSpecific(x, VEC_CLASSID, 2);
   PetscValidHeaderSpecific(y, VEC_CLASSID, 3);
   PetscCall(GetSetUp(pc, &ds));
-  PetscCall(PCDeflSubProjectTranspose_DeflSub(pc, x, y));
+  PetscCall(PCDeflSubMultiply(pc, DEFLSUB_PRODUCT_AZT, x, ds->b));
+  PetscCall(PCDeflSubCoarseSolve(pc, ds->b));
+  PetscCall(VecScale(ds->b, -1));
+  PetscCall(VecCopy(x, y));
+  PetscCall(PCDeflSubMultiply(pc, DEFLSUB_PRODUCT_Z, ds->b, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
 /*
-  E = Z^T A Z of PCDEFLSUB, and its inverse. All rows of E lie on the first process, where the coarse solver works;
+  E = Z^T A Z of PCDEFLSUB, and its inverse. All rows of E are on the first process, where the coarse solver works;
   coarse vectors likewise.
 */
 #include "deflsubimpl.h"
@@ -118,12 +118,6 @@ static PetscErrorCode FillE(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscInt Root(PetscInt parent[], PetscInt i)
-{
-  while (parent[i] != i) i = parent[i] = parent[parent[i]];
-  return i;
-}
-
 /*
   Scales E to a diagonal of ones. Of subdomains that are connected with each other and bound to no exterior the first is
   left out: E is singular with all of them. Those without a coupled point, which no process touches, have no column in
@@ -152,13 +146,13 @@ static PetscErrorCode ChooseScale(PC_DeflSub *ds, PetscInt *columns)
   for (PetscInt i = 0; i < n; i++) {
     PetscCall(MatGetRow(ds->E, i, &m, &cols, &values));
     for (PetscInt k = 0; k < m; k++) {
-      const PetscInt a = Root(parent, i), b = Root(parent, cols[k]);
+      const PetscInt a = KCycleRoot(parent, i), b = KCycleRoot(parent, cols[k]);
 
       if (values[k] != (PetscScalar)0.0) parent[PetscMax(a, b)] = PetscMin(a, b);
     }
     PetscCall(MatRestoreRow(ds->E, i, &m, &cols, &values));
   }
-  for (PetscInt i = 0; i < n; i++) sum[Root(parent, i)] += PetscRealPart(bound[i]);
+  for (PetscInt i = 0; i < n; i++) sum[KCycleRoot(parent, i)] += PetscRealPart(bound[i]);
   for (PetscInt i = 0; i < n; i++) {
     const PetscBool omitted = (PetscBool)(parent[i] == i && sum[i] == 0 && touched[i]);
 
@@ -241,7 +235,7 @@ static PetscErrorCode Factor(PC pc, PetscBool inverse)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In several processes the first one has the only block that is not empty */
+/* The first process has the only block that is not empty */
 static PetscErrorCode ChooseBlockSolver(PC_DeflSub *ds)
 {
   PC        coarse, block;
@@ -299,31 +293,14 @@ PetscErrorCode PCDeflSubCoarseSolveScaled(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By way of the first process */
-static PetscErrorCode SolveParts(PC pc, PetscScalar *a)
+/* a = E^-1 a, by way of the first process; before: parts of this process of a sum over all, after: values of the
+   subdomains that it touches */
+PetscErrorCode PCDeflSubCoarseSolve(PC pc, Vec a)
 {
   PC_DeflSub        *ds = (PC_DeflSub *)pc->data;
   const Vec          in = ds->inverse ? ds->in : ds->s, out = ds->inverse ? ds->out : ds->y;
   const PetscScalar *y;
-
-  PetscFunctionBegin;
-  PetscCall(SumParts(ds, a, in));
-  if (ds->inverse) PetscCall(MatMult(ds->inverse, in, out));
-  else PetscCall(PCDeflSubCoarseSolveScaled(pc));
-  PetscCall(VecGetArrayRead(out, &y));
-  PetscCall(PetscSFBcastBegin(ds->sf, MPIU_SCALAR, y, a, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(ds->sf, MPIU_SCALAR, y, a, MPI_REPLACE));
-  PetscCall(VecRestoreArrayRead(out, &y));
-  a[ds->nlocal] = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* a = E^-1 a; before: the parts of this process of a sum over all, after: the values of the subdomains that it
-   touches */
-PetscErrorCode PCDeflSubCoarseSolve(PC pc, Vec a)
-{
-  PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
-  PetscScalar *values;
+  PetscScalar       *values;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(PCDeflSubEvents[DEFLSUB_SOLVE], pc, NULL, NULL, NULL));
@@ -332,7 +309,14 @@ PetscErrorCode PCDeflSubCoarseSolve(PC pc, Vec a)
     PetscCall(VecCopy(ds->out, a));
   } else {
     PetscCall(VecGetArray(a, &values));
-    PetscCall(SolveParts(pc, values));
+    PetscCall(SumParts(ds, values, in));
+    if (ds->inverse) PetscCall(MatMult(ds->inverse, in, out));
+    else PetscCall(PCDeflSubCoarseSolveScaled(pc));
+    PetscCall(VecGetArrayRead(out, &y));
+    PetscCall(PetscSFBcastBegin(ds->sf, MPIU_SCALAR, y, values, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(ds->sf, MPIU_SCALAR, y, values, MPI_REPLACE));
+    PetscCall(VecRestoreArrayRead(out, &y));
+    values[ds->nlocal] = 0;
     PetscCall(VecRestoreArray(a, &values));
   }
   PetscCall(PetscLogEventEnd(PCDeflSubEvents[DEFLSUB_SOLVE], pc, NULL, NULL, NULL));

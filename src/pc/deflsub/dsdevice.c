@@ -39,37 +39,21 @@ static PetscErrorCode CreateMatrix(const PC_DeflSub *ds, MatType type, const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SameZ(const PC_DeflSub *ds, MatType type, const PetscInt first[], const PetscInt cols[],
-                            PetscBool *same)
-{
-  PetscInt  rows, columns;
-  KCycleAIJ aij;
-
-  PetscFunctionBegin;
-  *same = PETSC_FALSE;
-  if (!ds->Z) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetSize(ds->Z, &rows, &columns));
-  PetscCall(PetscObjectTypeCompare((PetscObject)ds->Z, type, same));
-  if (!*same || rows != ds->n || columns != ds->nlocal + 1) {
-    *same = PETSC_FALSE;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(KCycleAIJGet(ds->Z, PETSC_FALSE, &aij));
-  PetscCall(PetscArraycmp(first, aij.i[0], rows + 1, same));
-  if (*same) PetscCall(PetscArraycmp(cols, aij.j[0], first[rows], same));
-  PetscCall(KCycleAIJRestore(&aij));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Kept where subdomains stay */
-static PetscErrorCode CreateZ(PC pc, MatType type)
+/* Kept if subdomains stay. same: so do the runs */
+static PetscErrorCode CreateZ(PC pc, MatType type, PetscBool same)
 {
   PC_DeflSub  *ds = (PC_DeflSub *)pc->data;
-  PetscInt    *first, *cols, m = 0;
+  PetscInt    *first, *cols, m = 0, columns = 0;
   PetscScalar *values;
-  PetscBool    same;
 
   PetscFunctionBegin;
+  if (ds->Z) PetscCall(MatGetSize(ds->Z, NULL, &columns));
+  same = (PetscBool)(same && columns == ds->nlocal + 1);
+  if (same) PetscCall(PetscObjectTypeCompare((PetscObject)ds->Z, type, &same));
+  if (same) {
+    PetscCall(PetscInfo(pc, "Z is kept on the device\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscMalloc3(ds->n + 1, &first, ds->n, &cols, ds->n, &values));
   first[0] = 0;
   for (PetscInt r = 0; r < ds->nruns; r++) {
@@ -81,14 +65,10 @@ static PetscErrorCode CreateZ(PC pc, MatType type)
       first[i + 1] = m;
     }
   }
-  PetscCall(SameZ(ds, type, first, cols, &same));
-  if (same) PetscCall(PetscInfo(pc, "Z is kept on the device\n"));
-  else {
-    PetscCall(MatDestroy(&ds->Z));
-    PetscCall(MatDestroy(&ds->ZT));
-    PetscCall(CreateMatrix(ds, type, first, cols, values, &ds->Z));
-    PetscCall(MatTranspose(ds->Z, MAT_INITIAL_MATRIX, &ds->ZT));
-  }
+  PetscCall(MatDestroy(&ds->Z));
+  PetscCall(MatDestroy(&ds->ZT));
+  PetscCall(CreateMatrix(ds, type, first, cols, values, &ds->Z));
+  PetscCall(MatTranspose(ds->Z, MAT_INITIAL_MATRIX, &ds->ZT));
   PetscCall(PetscFree3(first, cols, values));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -143,20 +123,18 @@ static PetscErrorCode CreateC(PC_DeflSub *ds, MatType type)
 }
 
 /* Vectors for the subdomains that this process touches, and for a device its matrices, from Z and A Z as they are on
-   the host */
-PetscErrorCode PCDeflSubDeviceSetUp(PC pc)
+   the host. same: runs are those of the last set-up */
+PetscErrorCode PCDeflSubDeviceSetUp(PC pc, PetscBool same)
 {
   PC_DeflSub *ds = (PC_DeflSub *)pc->data;
   PetscMPIInt size;
   MatType     type;
-  Mat         A;
 
   PetscFunctionBegin;
   PetscCall(ResetValues(ds));
-  PetscCall(PCDeflSubOperator(pc, &A));
-  PetscCall(KCycleRowsDeviceType(A, &type));
+  PetscCall(KCycleRowsDeviceType(PCDeflSubOperator(pc), &type));
   if (type) {
-    PetscCall(CreateZ(pc, type));
+    PetscCall(CreateZ(pc, type, same));
     PetscCall(CreateC(ds, type));
     PetscCall(MatCreateVecs(ds->Z, &ds->a, NULL));
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));

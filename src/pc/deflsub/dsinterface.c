@@ -10,7 +10,7 @@
   A small jump is told from what else differs by being sharp: the coupling is weak for one of its points, and strong for
   the other, and no coupling of the two differs more. A mean differs from the stronger of two coefficients by less than
   from the weaker, or the other way round, so that the cut goes on one side of it, at every contrast on the same one.
-  Anisotropy that changes from place to place makes couplings weak for both points.
+  Anisotropy that changes within the grid makes couplings weak for both points.
 
   Couplings in one direction are measured by their mean, so that anisotropy is no jump.
 */
@@ -54,13 +54,13 @@ static PetscInt Direction(const PetscInt size[], PetscInt a, PetscInt b)
 /* Direction of entry k of a row; rows that follow each other mostly have the same */
 static PetscInt DirectionOf(Cut *c, PetscInt k, PetscInt row, PetscInt col)
 {
-  const PetscInt difference = c->natural[col] - c->natural[row], place = k % 64;
+  const PetscInt difference = c->natural[col] - c->natural[row], slot = k % 64;
 
-  if (c->difference[place] != difference) {
-    c->difference[place] = difference;
-    c->direction[place]  = Direction(c->sub->grid->size, c->natural[row], c->natural[col]);
+  if (c->difference[slot] != difference) {
+    c->difference[slot] = difference;
+    c->direction[slot]  = Direction(c->sub->grid->size, c->natural[row], c->natural[col]);
   }
-  return c->direction[place];
+  return c->direction[slot];
 }
 
 static PetscReal Coupling(Cut *c, PetscInt k, PetscInt row, PetscInt col, PetscScalar value)
@@ -182,10 +182,7 @@ static PetscErrorCode MeasureGaps(Cut *c)
 static PetscErrorCode AddCross(Cut *c, PetscInt i, PetscInt ghost)
 {
   PetscFunctionBegin;
-  if (2 * c->ncross + 2 > c->maxcross) {
-    c->maxcross = PetscMax(1024, 2 * c->maxcross);
-    PetscCall(PetscRealloc(c->maxcross * sizeof(PetscInt), &c->cross));
-  }
+  PetscCall(KCycleGrow(2 * c->ncross + 2, &c->maxcross, sizeof(PetscInt), &c->cross));
   c->cross[2 * c->ncross]     = i;
   c->cross[2 * c->ncross + 1] = ghost;
   c->ncross++;
@@ -212,7 +209,7 @@ static PetscErrorCode JoinPoint(Cut *c, PetscInt i)
       PetscCall(AddCross(c, i, col));
       continue;
     }
-    other = KCyclePiecesRoot(c->pieces, col);
+    other = KCycleRoot(parent, col);
     if (other < root) parent[root] = other;
     else parent[other] = root;
     root = PetscMin(root, other);
@@ -260,11 +257,9 @@ static void LookAround(Cut *c, PetscInt npoints, const PetscInt list[], PetscInt
 static PetscErrorCode ListSmall(const KCyclePieces *p, PetscInt small, PetscInt *npoints, PetscInt **list)
 {
   PetscFunctionBegin;
+  PetscCall(PetscMalloc1(p->rows->n, list));
   *npoints = 0;
-  for (PetscInt i = 0; i < p->points.n; i++) *npoints += p->local[i] >= 0 && p->size[p->local[i]] < small;
-  PetscCall(PetscMalloc1(*npoints, list));
-  *npoints = 0;
-  for (PetscInt i = 0; i < p->points.n; i++) {
+  for (PetscInt i = 0; i < p->rows->n; i++) {
     if (p->local[i] >= 0 && p->size[p->local[i]] < small) (*list)[(*npoints)++] = i;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -276,7 +271,7 @@ static PetscErrorCode MergeSmall(Cut *c)
   KCyclePieces  *p     = c->pieces;
   const PetscInt small = (c->sub->npoints / c->sub->nboxes + KC_DEFLSUB_SMALL - 1) / KC_DEFLSUB_SMALL;
   PetscReal     *best;
-  PetscInt      *choice, *list, npoints;
+  PetscInt      *choice, *list, npoints = 0;
   int            more = 1;
 
   PetscFunctionBegin;
@@ -307,7 +302,6 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubdomains 
   PC_DeflSub        *ds    = (PC_DeflSub *)pc->data;
   const PetscInt     total = rows->n + rows->nghost;
   const PetscScalar *values;
-  KCyclePoints       points = {rows->n, rows->nghost, rows->sf, NULL, NULL};
   PetscInt           n;
 
   PetscFunctionBegin;
@@ -325,9 +319,7 @@ static PetscErrorCode CutCreate(PC pc, KCycleRows *rows, const KCycleSubdomains 
   PetscCall(KCycleRowsExchange(rows, MPIU_INT, c->natural, c->natural + rows->n));
   KCycleSubdomainsBoxes(sub, c->box);
   PetscCall(KCycleRowsExchange(rows, MPIU_INT, c->box, c->box + rows->n));
-  points.natural = c->natural;
-  points.box     = c->box;
-  PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), sub, &points, &c->pieces));
+  PetscCall(KCyclePiecesCreate(PetscObjectComm((PetscObject)pc), sub, rows, c->natural, c->box, &c->pieces));
   if (!ds->coefficient) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(ds->coefficient, &n));
   PetscCall(PCDeflSubCheckCount(pc, rows->n, n, "values of the coefficient"));

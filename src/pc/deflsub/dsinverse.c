@@ -2,7 +2,7 @@
   The dense inverse of E for PCDEFLSUB, on the first process, where all rows of E are; other processes have an empty
   matrix.
 
-  It is made from solves with unit vectors, scaled back, so that it is the inverse of Z^T A Z as it stands, with zeros
+  It is made from solves with unit vectors, scaled back, so that it is the inverse of Z^T A Z itself, with zeros
   for vectors that are left out. It has a row and a column of zeros more, for the exterior: so one process whose local
   numbers are those of E applies it to them.
 */

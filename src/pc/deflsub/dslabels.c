@@ -19,24 +19,36 @@ PetscErrorCode PCDeflSubCheckCount(PC pc, PetscInt unknowns, PetscInt count, con
 /* The grid of the PC, or of its operator */
 static PetscErrorCode FindGrid(PC pc, KCycleSubdomains *sub)
 {
-  Mat      A;
-  DM       dm;
-  PetscInt n, local;
+  const Mat  A    = PCDeflSubOperator(pc);
+  MPI_Comm   comm = PetscObjectComm((PetscObject)pc);
+  DM         dm;
+  DMType     type;
+  PetscBool  isda;
+  KCycleBox *box;
+  PetscInt   n, local;
 
   PetscFunctionBegin;
-  PetscCall(PCDeflSubOperator(pc, &A));
   PetscCall(PCGetDM(pc, &dm));
   if (!dm) PetscCall(MatGetDM(A, &dm));
-  PetscCheck(dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(dm, comm, PETSC_ERR_ARG_WRONGSTATE,
              "PCDEFLSUB cuts the grid of a DMDA into subdomains, and there is none: give it with KSPSetDM(), PCSetDM() "
              "or MatSetDM(), or give labels with PCDeflSubSetLabelIS()");
-  PetscCall(KCycleSubdomainsGet(dm, sub));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
+  PetscCall(DMGetType(dm, &type));
+  PetscCheck(isda, comm, PETSC_ERR_SUP,
+             "Boxes need a DMDA, and this is a DM of type %s: give labels with PCDeflSubSetLabelIS()", type);
+  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_ROWS, &box));
+  PetscCheck(box->dof == 1, comm, PETSC_ERR_SUP,
+             "Boxes need a DMDA with one unknown a point, and this one has %" PetscInt_FMT
+             ": give labels with PCDeflSubSetLabelIS()",
+             box->dof);
+  sub->grid    = box;
+  sub->npoints = KCycleBoxGlobalRows(box);
   PetscCall(MatGetSize(A, &n, NULL));
-  PetscCheck(n == sub->npoints, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ,
+  PetscCheck(n == sub->npoints, comm, PETSC_ERR_ARG_SIZ,
              "The DMDA has %" PetscInt_FMT " points, and the operator %" PetscInt_FMT " rows", sub->npoints, n);
   PetscCall(MatGetLocalSize(A, &local, NULL));
-  PetscCall(
-      PCDeflSubCheckCount(pc, local, sub->grid->npoints, "points of the DMDA: use the matrix of DMCreateMatrix()"));
+  PetscCall(PCDeflSubCheckCount(pc, local, box->npoints, "points of the DMDA: use the matrix of DMCreateMatrix()"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

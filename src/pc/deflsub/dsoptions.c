@@ -34,12 +34,7 @@ const char *const PCDeflSubCoarseTypes[] = {"auto", "factor", "inverse", "PCDefl
 @*/
 PetscErrorCode PCDeflSubSetType(PC pc, PCDeflSubType type)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, type, 2);
-  PetscCall(KCycleCheckChoice(pc, PCDeflSubTypes, (int)type));
-  KC_PC_SET(pc, PCDEFLSUB, PC_DeflSub, type, type);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET_ENUM(pc, PCDEFLSUB, PC_DeflSub, type, PCDeflSubTypes, type);
 }
 
 /*@
@@ -59,11 +54,7 @@ PetscErrorCode PCDeflSubSetType(PC pc, PCDeflSubType type)
 @*/
 PetscErrorCode PCDeflSubGetType(PC pc, PCDeflSubType *type)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(type, 2);
   KC_PC_GET(pc, PCDEFLSUB, PC_DeflSub, type, type);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
@@ -119,11 +110,7 @@ PetscErrorCode PCDeflSubSetForm(PC pc, PCDeflSubFormType form)
 @*/
 PetscErrorCode PCDeflSubGetForm(PC pc, PCDeflSubFormType *form)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(form, 2);
   KC_PC_GET(pc, PCDEFLSUB, PC_DeflSub, form, form);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
@@ -152,12 +139,7 @@ PetscErrorCode PCDeflSubGetForm(PC pc, PCDeflSubFormType *form)
 @*/
 PetscErrorCode PCDeflSubSetCoarse(PC pc, PCDeflSubCoarseType coarse)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, coarse, 2);
-  PetscCall(KCycleCheckChoice(pc, PCDeflSubCoarseTypes, (int)coarse));
-  KC_PC_SET(pc, PCDEFLSUB, PC_DeflSub, coarsetype, coarse);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET_ENUM(pc, PCDEFLSUB, PC_DeflSub, coarsetype, PCDeflSubCoarseTypes, coarse);
 }
 
 /*@
@@ -177,11 +159,7 @@ PetscErrorCode PCDeflSubSetCoarse(PC pc, PCDeflSubCoarseType coarse)
 @*/
 PetscErrorCode PCDeflSubGetCoarse(PC pc, PCDeflSubCoarseType *coarse)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(coarse, 2);
   KC_PC_GET(pc, PCDEFLSUB, PC_DeflSub, coarsetype, coarse);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
@@ -199,8 +177,8 @@ PetscErrorCode PCDeflSubGetCoarse(PC pc, PCDeflSubCoarseType *coarse)
   Level: beginner
 
   Notes:
-  Boxes have about so many points, with sides as equal as the grid allows. Chosen are 512, on large grids so many that
-  there are 10,000 boxes.
+  Boxes have about this number of points, with sides as equal as the grid allows. Chosen are 512, on large grids more,
+  for 10,000 boxes.
 
   The number of boxes, if it is given by `PCDeflSubSetBoxes()`, counts more.
 
@@ -208,13 +186,9 @@ PetscErrorCode PCDeflSubGetCoarse(PC pc, PCDeflSubCoarseType *coarse)
 @*/
 PetscErrorCode PCDeflSubSetSize(PC pc, PetscInt size)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveInt(pc, size, 2);
-  PetscCheck(size >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "A subdomain must have at least 1 unknown (0: chosen), not %" PetscInt_FMT, size);
-  KC_PC_SET(pc, PCDEFLSUB, PC_DeflSub, size, size);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET(pc, PCDEFLSUB, PC_DeflSub, size, Int, size,
+            PetscCheck(size >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+                       "A subdomain must have at least 1 unknown (0: chosen), not %" PetscInt_FMT, size));
 }
 
 /*@
@@ -234,11 +208,7 @@ PetscErrorCode PCDeflSubSetSize(PC pc, PetscInt size)
 @*/
 PetscErrorCode PCDeflSubGetSize(PC pc, PetscInt *size)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(size, 2);
   KC_PC_GET(pc, PCDEFLSUB, PC_DeflSub, size, size);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
@@ -267,13 +237,9 @@ PetscErrorCode PCDeflSubGetSize(PC pc, PetscInt *size)
 @*/
 PetscErrorCode PCDeflSubSetJump(PC pc, PetscReal jump)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveReal(pc, jump, 2);
-  PetscCheck(jump > 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "The factor of a jump must be greater than 1, not %g", (double)jump);
-  KC_PC_SET(pc, PCDEFLSUB, PC_DeflSub, jump, jump);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET(pc, PCDEFLSUB, PC_DeflSub, jump, Real, jump,
+            PetscCheck(jump > 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+                       "The factor of a jump must be greater than 1, not %g", (double)jump));
 }
 
 /*@
@@ -293,11 +259,7 @@ PetscErrorCode PCDeflSubSetJump(PC pc, PetscReal jump)
 @*/
 PetscErrorCode PCDeflSubGetJump(PC pc, PetscReal *jump)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(jump, 2);
   KC_PC_GET(pc, PCDEFLSUB, PC_DeflSub, jump, jump);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
@@ -385,7 +347,7 @@ PetscErrorCode PCDeflSubGetBoxes(PC pc, PetscInt *x, PetscInt *y, PetscInt *z)
   Interfaces of `PC_DEFLSUB_INTERFACE` are where the coefficients of two coupled points differ by more than the factor
   of `PCDeflSubSetJump()`. The vector is not copied: its values at the time of a set-up count.
 
-  With arithmetic means of coefficients, points beside an interface are strongly coupled to those beyond it, and should
+  With arithmetic means of coefficients, points next to an interface are strongly coupled to those beyond it, and should
   belong to their subdomain; interfaces found from the operator (the default) heed that, those of a coefficient do not.
 
 .seealso: `PCDEFLSUB`, `PCDeflSubGetCoefficient()`, `PCDeflSubSetJump()`
@@ -427,11 +389,7 @@ PetscErrorCode PCDeflSubSetCoefficient(PC pc, Vec coefficient)
 @*/
 PetscErrorCode PCDeflSubGetCoefficient(PC pc, Vec *coefficient)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(coefficient, 2);
   KC_PC_GET(pc, PCDEFLSUB, PC_DeflSub, coefficient, coefficient);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* -pc_deflsub_view_labels; on a DMDA in natural order */

@@ -23,19 +23,16 @@ typedef struct {
   KCycleRows *rows;
   PetscInt   *label;    /* local numbers of points and ghosts */
   PetscReal   rounding; /* smallest sum of a row, relative to its absolute sum, that is not taken for zero */
-  PetscBool   onesided; /* a point is coupled to one that is coupled to nobody */
+  PetscBool   onesided; /* a point is coupled to an isolated one */
   PetscInt   *first;    /* pair of each subdomain */
   PetscInt    npairs, maxpairs, nentries, maxentries;
   Pair       *pair;
   Entry      *entry;
 } Entries;
 
-PetscErrorCode PCDeflSubSpaceReset(PC_DeflSub *ds)
+static PetscErrorCode ResetEntries(PC_DeflSub *ds)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(ds->global));
-  PetscCall(PetscFree(ds->run));
-  PetscCall(PetscFree(ds->runlabel));
   PetscCall(PetscFree(ds->own));
   PetscCall(PetscFree(ds->other));
   PetscCall(PetscFree(ds->start));
@@ -44,18 +41,18 @@ PetscErrorCode PCDeflSubSpaceReset(PC_DeflSub *ds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes room for one more */
-static PetscErrorCode Grow(PetscInt length, PetscInt *most, size_t size, void *list)
+PetscErrorCode PCDeflSubSpaceReset(PC_DeflSub *ds)
 {
   PetscFunctionBegin;
-  if (length < *most) PetscFunctionReturn(PETSC_SUCCESS);
-  *most = PetscMax(1024, 2 * length);
-  PetscCall(PetscRealloc(*most * size, (void **)list));
+  PetscCall(PetscFree(ds->global));
+  PetscCall(PetscFree(ds->run));
+  PetscCall(PetscFree(ds->runlabel));
+  PetscCall(ResetEntries(ds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Labels of points and ghosts. A point that is coupled to nobody is in no column of Z, since the inner
-   preconditioner solves for it: its label is the number of subdomains */
+/* Labels of points and ghosts. An isolated point is in no column of Z, since the inner preconditioner solves
+   for it: its label is the number of subdomains */
 static PetscErrorCode FindLabels(const PC_DeflSub *ds, KCycleRows *rows, PetscInt label[])
 {
   PetscFunctionBegin;
@@ -103,7 +100,7 @@ static PetscErrorCode FindPair(Entries *e, PetscInt own, PetscInt other, PetscIn
   for (*pair = e->first[own]; *pair >= 0; *pair = e->pair[*pair].next) {
     if (e->pair[*pair].other == other) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(Grow(e->npairs, &e->maxpairs, sizeof(Pair), &e->pair));
+  PetscCall(KCycleGrow(e->npairs + 1, &e->maxpairs, sizeof(Pair), &e->pair));
   *pair          = e->npairs++;
   e->pair[*pair] = (Pair){own, other, 0, e->first[own]};
   e->first[own]  = *pair;
@@ -123,7 +120,7 @@ static PetscErrorCode AddEntry(Entries *e, PetscInt row, PetscInt begin, PetscIn
     e->entry[k].value += value;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(Grow(e->nentries, &e->maxentries, sizeof(Entry), &e->entry));
+  PetscCall(KCycleGrow(e->nentries + 1, &e->maxentries, sizeof(Entry), &e->entry));
   e->entry[e->nentries++] = (Entry){pair, row, value};
   e->pair[pair].count++;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -194,20 +191,27 @@ static PetscErrorCode SortEntries(PC_DeflSub *ds, Entries *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MakeRuns(PC_DeflSub *ds, const PetscInt label[])
+/* same: they are those of the last set-up */
+static PetscErrorCode MakeRuns(PC_DeflSub *ds, const PetscInt label[], PetscBool *same)
 {
+  PetscInt *run = ds->run, *runlabel = ds->runlabel, nruns = 0;
+
   PetscFunctionBegin;
+  for (PetscInt i = 0; i < ds->n; i++) nruns += i == 0 || label[i] != label[i - 1];
+  *same     = (PetscBool)(run && nruns == ds->nruns);
   ds->nruns = 0;
-  for (PetscInt i = 0; i < ds->n; i++) ds->nruns += i == 0 || label[i] != label[i - 1];
-  PetscCall(PetscMalloc1(ds->nruns + 1, &ds->run));
-  PetscCall(PetscMalloc1(ds->nruns, &ds->runlabel));
-  ds->nruns = 0;
+  PetscCall(PetscMalloc1(nruns + 1, &ds->run));
+  PetscCall(PetscMalloc1(nruns, &ds->runlabel));
   for (PetscInt i = 0; i < ds->n; i++) {
     if (i && label[i] == label[i - 1]) continue;
     ds->run[ds->nruns]        = i;
     ds->runlabel[ds->nruns++] = label[i];
   }
-  ds->run[ds->nruns] = ds->n;
+  ds->run[nruns] = ds->n;
+  if (*same) PetscCall(PetscArraycmp(run, ds->run, nruns + 1, same));
+  if (*same) PetscCall(PetscArraycmp(runlabel, ds->runlabel, nruns, same));
+  PetscCall(PetscFree(run));
+  PetscCall(PetscFree(runlabel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,11 +219,9 @@ static PetscErrorCode ChooseRounding(PC pc, PetscReal *rounding)
 {
   MatNullSpace nullspace;
   PetscBool    constant = PETSC_FALSE;
-  Mat          A;
 
   PetscFunctionBegin;
-  PetscCall(PCDeflSubOperator(pc, &A));
-  PetscCall(MatGetNullSpace(A, &nullspace));
+  PetscCall(MatGetNullSpace(PCDeflSubOperator(pc), &nullspace));
   if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, NULL, NULL));
   *rounding = constant ? KC_DEFLSUB_ATTACHED : KC_DEFLSUB_ROUNDING;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -242,23 +244,23 @@ static PetscErrorCode CompareAll(PC pc, const Entries *e, PetscBool *same)
   *same        = (PetscBool)!all[0];
   ds->onesided = (PetscBool)all[1];
   if (ds->onesided)
-    PetscCall(PetscInfo(pc, "The operator is not symmetric: points are coupled to others, Dirichlet points for "
-                            "instance, that are coupled to nobody. KSPCG needs these columns "
-                            "eliminated, with MatZeroRowsColumns() for instance\n"));
+    PetscCall(PetscInfo(pc,
+                        "The operator is not symmetric: points are coupled to isolated ones, Dirichlet points for "
+                        "instance. KSPCG needs these columns eliminated, with MatZeroRowsColumns() for instance\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Z and A Z from labels. same: labels are those of the last set-up; afterwards: so is the pattern of E */
 PetscErrorCode PCDeflSubSpaceCreate(PC pc, KCycleRows *rows, PetscBool *same)
 {
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-  PetscInt   *global;
+  PC_DeflSub *ds     = (PC_DeflSub *)pc->data;
+  PetscInt   *global = ds->global;
+  PetscBool   runs;
   Entries     e;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(&e, sizeof(e)));
   e.rows = rows;
-  global = ds->global;
   PetscCall(ChooseRounding(pc, &e.rounding));
   PetscCall(PetscMalloc1(rows->n + rows->nghost, &e.label));
   PetscCall(FindLabels(ds, rows, e.label));
@@ -268,13 +270,10 @@ PetscErrorCode PCDeflSubSpaceCreate(PC pc, KCycleRows *rows, PetscBool *same)
   for (PetscInt i = 0; i < ds->nlocal; i++) e.first[i] = -1;
   PetscCall(FindEntries(ds, &e));
   PetscCall(CompareAll(pc, &e, same));
-  global     = ds->global;
-  ds->global = NULL;
-  PetscCall(PCDeflSubSpaceReset(ds));
-  ds->global = global;
+  PetscCall(ResetEntries(ds));
   PetscCall(SortEntries(ds, &e));
-  PetscCall(MakeRuns(ds, e.label));
-  PetscCall(PCDeflSubDeviceSetUp(pc));
+  PetscCall(MakeRuns(ds, e.label, &runs));
+  PetscCall(PCDeflSubDeviceSetUp(pc, runs));
   PetscCall(PetscFree(e.label));
   PetscCall(PetscFree(e.first));
   PetscCall(PetscFree(e.pair));

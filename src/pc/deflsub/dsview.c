@@ -9,21 +9,16 @@ static PetscErrorCode CountBytes(PC pc, PetscReal bytes[4])
 {
   PC_DeflSub    *ds       = (PC_DeflSub *)pc->data;
   const PetscInt n        = ds->start[ds->npairs];
-  const Mat      device[] = {ds->Z, ds->ZT, ds->C, ds->AZT};
+  const Mat      matrix[] = {ds->E, PCDeflSubOperator(pc), ds->Z, ds->ZT, ds->C, ds->AZT};
   PetscReal      mine[4]  = {0, 0, 0, 0};
   MatInfo        info;
-  Mat            A;
 
   PetscFunctionBegin;
   mine[0] = (PetscReal)n * (sizeof(PetscInt) + sizeof(PetscScalar)) + (3.0 * ds->npairs + 1) * sizeof(PetscInt);
-  PetscCall(MatGetInfo(ds->E, MAT_LOCAL, &info));
-  mine[1] = info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
-  PetscCall(PCDeflSubOperator(pc, &A));
-  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-  mine[2] = info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
-  for (int m = 0; m < 4 && ds->Z; m++) {
-    PetscCall(MatGetInfo(device[m], MAT_LOCAL, &info));
-    mine[3] += info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
+  for (int m = 0; m < 6; m++) {
+    if (!matrix[m]) continue;
+    PetscCall(MatGetInfo(matrix[m], MAT_LOCAL, &info));
+    mine[PetscMin(m + 1, 3)] += info.nz_used * (sizeof(PetscInt) + sizeof(PetscScalar));
   }
   PetscCallMPI(MPI_Allreduce(mine, bytes, 4, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -48,7 +43,7 @@ static PetscErrorCode ViewSubdomains(PC pc, PetscViewer viewer)
                                      ds->nomitted, ds->nomitted == 1 ? " is" : "s are"));
   if (ds->onesided)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  the operator is not symmetric, as KSPCG needs it: points are coupled "
-                                             "to others that are coupled to nobody\n"));
+                                             "to isolated ones\n"));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  A Z has %g bytes, E has %g, the entries of the operator as aij %g\n",
                                    (double)bytes[0], (double)bytes[1], (double)bytes[2]));
   if (ds->Z) {

@@ -5,29 +5,27 @@
 */
 #include "subdomain.h"
 
-PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubdomains *sub, const KCyclePoints *points,
-                                  KCyclePieces **pieces)
+PetscErrorCode KCyclePiecesCreate(MPI_Comm comm, const KCycleSubdomains *sub, const KCycleRows *rows,
+                                  const PetscInt natural[], const PetscInt box[], KCyclePieces **pieces)
 {
-  const PetscInt n = points->n, all = points->n + points->nghost;
+  const PetscInt n = rows->n, all = rows->n + rows->nghost;
   KCyclePieces  *p;
   int            here, any;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(pieces));
-  p         = *pieces;
-  p->comm   = comm;
-  p->sub    = sub;
-  p->points = *points;
+  p          = *pieces;
+  p->comm    = comm;
+  p->sub     = sub;
+  p->rows    = rows;
+  p->natural = natural;
+  p->box     = box;
   PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, sub->npoints + sub->nboxes, 1, &p->directory));
   PetscCall(PetscMalloc1(n, &p->parent));
   for (PetscInt i = 0; i < n; i++) p->parent[i] = i;
-  here = points->nghost > 0;
+  here = rows->nghost > 0;
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
-  if (!any) {
-    p->points.ghosts = NULL;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscMalloc1(all, &p->at));
+  if (any) PetscCall(PetscMalloc1(all + 1, &p->at)); /* not NULL */
   for (PetscInt i = n; i < all; i++) p->at[i] = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -53,13 +51,13 @@ static PetscErrorCode NumberTrees(KCyclePieces *p)
 
   PetscFunctionBegin;
   p->nlocal = 0;
-  for (PetscInt i = 0; i < p->points.n; i++) {
+  for (PetscInt i = 0; i < p->rows->n; i++) {
     if (local[i] >= 0) local[i] = local[i] == i ? p->nlocal++ : local[local[i]];
   }
   p->local = local;
   PetscCall(PetscMalloc2(p->nlocal, &p->id, p->nlocal, &p->size));
-  for (PetscInt i = p->points.n - 1; i >= 0; i--) {
-    if (local[i] >= 0) p->id[local[i]] = p->points.natural[i];
+  for (PetscInt i = p->rows->n - 1; i >= 0; i--) {
+    if (local[i] >= 0) p->id[local[i]] = p->natural[i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,10 +66,9 @@ static PetscErrorCode NumberTrees(KCyclePieces *p)
 static PetscErrorCode SpreadIds(KCyclePieces *p)
 {
   PetscFunctionBegin;
-  if (!p->points.ghosts) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt i = 0; i < p->points.n; i++) p->at[i] = p->local[i] < 0 ? -1 : p->id[p->local[i]];
-  PetscCall(PetscSFBcastBegin(p->points.ghosts, MPIU_INT, p->at, p->at + p->points.n, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(p->points.ghosts, MPIU_INT, p->at, p->at + p->points.n, MPI_REPLACE));
+  if (!p->at) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < p->rows->n; i++) p->at[i] = p->local[i] < 0 ? -1 : p->id[p->local[i]];
+  PetscCall(KCycleRowsExchange(p->rows, MPIU_INT, p->at, p->at + p->rows->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,7 +83,7 @@ static PetscErrorCode CountPoints(KCyclePieces *p)
   PetscCall(PetscSFSetGraphLayout(p->sf, p->directory, p->nlocal, NULL, PETSC_OWN_POINTER, p->id));
   PetscCall(PetscCalloc1(p->directory->n, &count));
   PetscCall(PetscArrayzero(p->size, p->nlocal));
-  for (PetscInt i = 0; i < p->points.n; i++) {
+  for (PetscInt i = 0; i < p->rows->n; i++) {
     if (p->local[i] >= 0) p->size[p->local[i]]++;
   }
   PetscCall(PetscSFReduceBegin(p->sf, MPIU_INT, p->size, count, MPI_SUM));
@@ -97,7 +94,7 @@ static PetscErrorCode CountPoints(KCyclePieces *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* cross: ncross pairs of a point of this process and a ghost's place behind the points */
+/* cross: ncross pairs of a point of this process and a ghost's number */
 PetscErrorCode KCyclePiecesFind(KCyclePieces *p, PetscInt ncross, const PetscInt cross[])
 {
   int any = ncross > 0, more;
@@ -138,57 +135,49 @@ PetscErrorCode KCyclePiecesBest(const KCyclePieces *p, PetscReal best[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What pieces want to be merged with, in the directory: the least choice among the processes; PETSC_INT_MAX: nothing */
-static PetscErrorCode GatherChoices(const KCyclePieces *p, const PetscInt choice[], PetscInt **gathered)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(p->directory->n, gathered));
-  for (PetscInt e = 0; e < p->directory->n; e++) (*gathered)[e] = PETSC_INT_MAX;
-  PetscCall(PetscSFReduceBegin(p->sf, MPIU_INT, choice, *gathered, MPI_MIN));
-  PetscCall(PetscSFReduceEnd(p->sf, MPIU_INT, choice, *gathered, MPI_MIN));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The least id spreads among pieces that are to be one: from the entries of the directory in from to the ids in to,
    and back */
 static PetscErrorCode SpreadLeast(const KCyclePieces *p, PetscInt m, const PetscInt from[], const PetscInt to[],
                                   PetscInt least[])
 {
   PetscSF   sf;
-  PetscInt *there;
+  PetscInt *other;
   int       more = 1;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(m, &there));
+  PetscCall(PetscMalloc1(m, &other));
   PetscCall(PetscSFCreate(p->comm, &sf));
   PetscCall(PetscSFSetGraphLayout(sf, p->directory, m, NULL, PETSC_OWN_POINTER, to));
   while (more) {
     int changed = 0;
 
-    PetscCall(PetscSFBcastBegin(sf, MPIU_INT, least, there, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(sf, MPIU_INT, least, there, MPI_REPLACE));
+    PetscCall(PetscSFBcastBegin(sf, MPIU_INT, least, other, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(sf, MPIU_INT, least, other, MPI_REPLACE));
     for (PetscInt c = 0; c < m; c++) {
-      changed        = changed || there[c] != least[from[c]];
-      there[c]       = PetscMin(there[c], least[from[c]]);
-      least[from[c]] = there[c];
+      changed        = changed || other[c] != least[from[c]];
+      other[c]       = PetscMin(other[c], least[from[c]]);
+      least[from[c]] = other[c];
     }
-    PetscCall(PetscSFReduceBegin(sf, MPIU_INT, there, least, MPI_MIN));
-    PetscCall(PetscSFReduceEnd(sf, MPIU_INT, there, least, MPI_MIN));
+    PetscCall(PetscSFReduceBegin(sf, MPIU_INT, other, least, MPI_MIN));
+    PetscCall(PetscSFReduceEnd(sf, MPIU_INT, other, least, MPI_MIN));
     PetscCallMPI(MPI_Allreduce(&changed, &more, 1, MPI_INT, MPI_LOR, p->comm));
   }
   PetscCall(PetscSFDestroy(&sf));
-  PetscCall(PetscFree(there));
+  PetscCall(PetscFree(other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Merges pieces with others: choice is the id of one, or PETSC_INT_MAX */
+/* Merges pieces with others: choice is the id of one or PETSC_INT_MAX, and the least among the processes counts */
 PetscErrorCode KCyclePiecesMerge(KCyclePieces *p, const PetscInt choice[])
 {
-  PetscInt *gathered, *from, *to, *least, m = 0;
+  const PetscInt n = p->directory->n;
+  PetscInt      *gathered, *from, *to, *least, m = 0;
 
   PetscFunctionBegin;
-  PetscCall(GatherChoices(p, choice, &gathered));
-  PetscCall(PetscMalloc3(p->directory->n, &from, p->directory->n, &to, p->directory->n, &least));
+  PetscCall(PetscMalloc4(n, &gathered, n, &from, n, &to, n, &least));
+  for (PetscInt e = 0; e < n; e++) gathered[e] = PETSC_INT_MAX;
+  PetscCall(PetscSFReduceBegin(p->sf, MPIU_INT, choice, gathered, MPI_MIN));
+  PetscCall(PetscSFReduceEnd(p->sf, MPIU_INT, choice, gathered, MPI_MIN));
   for (PetscInt e = 0; e < p->directory->n; e++) {
     least[e] = p->directory->rstart + e;
     if (gathered[e] == PETSC_INT_MAX) continue;
@@ -198,8 +187,7 @@ PetscErrorCode KCyclePiecesMerge(KCyclePieces *p, const PetscInt choice[])
   PetscCall(SpreadLeast(p, m, from, to, least));
   PetscCall(PetscSFBcastBegin(p->sf, MPIU_INT, least, p->id, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(p->sf, MPIU_INT, least, p->id, MPI_REPLACE));
-  PetscCall(PetscFree3(from, to, least));
-  PetscCall(PetscFree(gathered));
+  PetscCall(PetscFree4(gathered, from, to, least));
   PetscCall(CountPoints(p));
   PetscCall(SpreadIds(p));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -215,7 +203,7 @@ static PetscErrorCode GatherSizes(const KCyclePieces *p, PetscInt **size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Has at most so many pieces, and one more for each box: of the pieces that are too many, the smallest ones of a box
+/* Leaves most pieces, and one more for each box, at most: of the pieces that are too many, the smallest ones of a box
    become one */
 PetscErrorCode KCyclePiecesBound(KCyclePieces *p, PetscInt most)
 {
@@ -278,19 +266,19 @@ static PetscErrorCode AddEmptyBoxes(const KCyclePieces *p, const PetscInt has[],
 {
   const PetscInt nboxes = p->sub->nboxes;
   PetscMPIInt    all;
-  PetscInt      *lone;
+  PetscInt      *isolated;
 
   PetscFunctionBegin;
   PetscCall(PetscMPIIntCast(nboxes, &all));
-  PetscCall(PetscCalloc1(nboxes, &lone));
-  for (PetscInt i = 0; i < p->points.n; i++) {
-    if (p->local[i] < 0) lone[p->points.box[i]] = 1;
+  PetscCall(PetscCalloc1(nboxes, &isolated));
+  for (PetscInt i = 0; i < p->rows->n; i++) {
+    if (p->local[i] < 0) isolated[p->box[i]] = 1;
   }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, lone, all, MPIU_INT, MPI_MAX, p->comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, isolated, all, MPIU_INT, MPI_MAX, p->comm));
   for (PetscInt b = 0; b < nboxes; b++) {
-    if (lone[b] && !has[b]) ids[(*number)++] = p->sub->npoints + b;
+    if (isolated[b] && !has[b]) ids[(*number)++] = p->sub->npoints + b;
   }
-  PetscCall(PetscFree(lone));
+  PetscCall(PetscFree(isolated));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -298,7 +286,7 @@ static PetscErrorCode AddEmptyBoxes(const KCyclePieces *p, const PetscInt has[],
 PetscErrorCode KCyclePiecesNumber(const KCyclePieces *p, PetscInt label[], PetscInt *number)
 {
   const PetscInt nboxes = p->sub->nboxes;
-  PetscInt      *ids, *start, *labels, place;
+  PetscInt      *ids, *start, *labels, at;
 
   PetscFunctionBegin;
   PetscCall(GatherIds(p, number, &ids));
@@ -312,12 +300,12 @@ PetscErrorCode KCyclePiecesNumber(const KCyclePieces *p, PetscInt label[], Petsc
   for (PetscInt b = 0; b < nboxes; b++) start[b + 1] += start[b];
   for (PetscInt i = 0; i < *number; i++) labels[i] = start[BoxOfPiece(p, ids[i])]++;
   for (PetscInt i = 0; i < p->nlocal; i++) {
-    PetscCall(PetscFindInt(p->id[i], *number, ids, &place));
-    p->size[i] = labels[place];
+    PetscCall(PetscFindInt(p->id[i], *number, ids, &at));
+    p->size[i] = labels[at];
   }
   /* start[b] is now the end of box b, which is where the next one begins */
-  for (PetscInt i = 0; i < p->points.n; i++)
-    label[i] = p->local[i] >= 0 ? p->size[p->local[i]] : p->points.box[i] ? start[p->points.box[i] - 1] : 0;
+  for (PetscInt i = 0; i < p->rows->n; i++)
+    label[i] = p->local[i] >= 0 ? p->size[p->local[i]] : p->box[i] ? start[p->box[i] - 1] : 0;
   PetscCall(PetscFree(labels));
   PetscCall(PetscFree(start));
   PetscCall(PetscFree(ids));

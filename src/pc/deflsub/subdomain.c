@@ -3,34 +3,12 @@
 */
 #include "subdomain.h"
 
-/* Unknowns that a subdomain has when nobody says how many, and the number of subdomains from which on it has more */
+/* Default number of unknowns of a subdomain, and the number of subdomains from which on it has more */
 #define KC_SUBDOMAIN_SIZE 512
 #define KC_SUBDOMAIN_MANY 10000
 
-PetscErrorCode KCycleSubdomainsGet(DM dm, KCycleSubdomains *g)
-{
-  PetscBool  isda;
-  DMType     type;
-  KCycleBox *box;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(g, sizeof(*g)));
-  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &isda));
-  PetscCall(DMGetType(dm, &type));
-  PetscCheck(isda, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "Boxes need a DMDA, and this is a DM of type %s: give labels with PCDeflSubSetLabelIS()", type);
-  PetscCall(KCycleBoxGet(dm, KCYCLE_BOX_ROWS, &box));
-  PetscCheck(box->dof == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-             "Boxes need a DMDA with one unknown a point, and this one has %" PetscInt_FMT
-             ": give labels with PCDeflSubSetLabelIS()",
-             box->dof);
-  g->grid    = box;
-  g->npoints = KCycleBoxGlobalRows(box);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Boxes of about so many points with sides as equal as the grid allows: directions that are shorter than a side have
-   one box */
+/* Boxes of about this number of points with sides as equal as the grid allows: directions that are shorter than a side
+   have one box */
 static void ChooseBoxes(KCycleSubdomains *g, PetscInt points)
 {
   PetscBool cut[3] = {PETSC_TRUE, (PetscBool)(g->grid->dim > 1), (PetscBool)(g->grid->dim > 2)}, more = PETSC_TRUE;
@@ -117,10 +95,10 @@ void KCycleSubdomainsBoxes(const KCycleSubdomains *g, PetscInt box[])
 /* Labels are 0 ... number - 1, and each has a point */
 PetscErrorCode KCycleLabelsCheck(MPI_Comm comm, PetscInt n, const PetscInt label[], PetscInt *number)
 {
-  PetscInt    range[2] = {0, 1}, all[2], N, missing = PETSC_INT_MAX, first, *count;
-  PetscSF     sf;
-  PetscLayout layout;
-  PetscInt   *one;
+  PetscInt        range[2] = {0, 1}, all[2], N, missing = PETSC_INT_MAX, first;
+  const PetscInt *count;
+  PetscSF         sf;
+  PetscLayout     layout;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {
@@ -139,11 +117,8 @@ PetscErrorCode KCycleLabelsCheck(MPI_Comm comm, PetscInt n, const PetscInt label
   PetscCall(PetscLayoutCreateFromSizes(comm, PETSC_DECIDE, *number, 1, &layout));
   PetscCall(PetscSFCreate(comm, &sf));
   PetscCall(PetscSFSetGraphLayout(sf, layout, n, NULL, PETSC_OWN_POINTER, label));
-  PetscCall(PetscCalloc1(layout->n, &count));
-  PetscCall(PetscMalloc1(n, &one));
-  for (PetscInt i = 0; i < n; i++) one[i] = 1;
-  PetscCall(PetscSFReduceBegin(sf, MPIU_INT, one, count, MPI_MAX));
-  PetscCall(PetscSFReduceEnd(sf, MPIU_INT, one, count, MPI_MAX));
+  PetscCall(PetscSFComputeDegreeBegin(sf, &count));
+  PetscCall(PetscSFComputeDegreeEnd(sf, &count));
   for (PetscInt i = 0; i < layout->n && missing == PETSC_INT_MAX; i++) {
     if (!count[i]) missing = layout->rstart + i;
   }
@@ -151,8 +126,6 @@ PetscErrorCode KCycleLabelsCheck(MPI_Comm comm, PetscInt n, const PetscInt label
   PetscCheck(first == PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
              "The labels of subdomains go from 0 to %" PetscInt_FMT ", and no unknown has label %" PetscInt_FMT,
              *number - 1, first);
-  PetscCall(PetscFree(one));
-  PetscCall(PetscFree(count));
   PetscCall(PetscSFDestroy(&sf));
   PetscCall(PetscLayoutDestroy(&layout));
   PetscFunctionReturn(PETSC_SUCCESS);

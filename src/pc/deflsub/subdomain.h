@@ -2,12 +2,12 @@
   Subdomains of deflation: every point gets a label, 0 ... number of subdomains - 1.
 
   Points are known by their natural number i + nx (j + ny k), so that subdomains do not depend on the process grid. A
-  piece, a connected part of a box, is known by the least natural number of its points; what has no place of its own in
+  piece, a connected part of a box, is known by the least natural number of its points; what is in no other piece of
   box b is piece N + b, N being the number of points.
 */
 #pragma once
 
-#include <petsckcycle/private/boximpl.h>
+#include <petsckcycle/private/rowsimpl.h>
 
 /* The grid of a DMDA with one unknown a point, cut into boxes */
 typedef struct {
@@ -16,23 +16,16 @@ typedef struct {
   PetscInt         boxes[3], nboxes;
 } KCycleSubdomains;
 
-/* Points of this process */
-typedef struct {
-  PetscInt        n, nghost; /* and their ghosts */
-  PetscSF         ghosts;    /* exchange between them; NULL where no process has ghosts */
-  const PetscInt *natural;   /* their natural numbers */
-  const PetscInt *box;       /* in which they are */
-} KCyclePoints;
-
 /* Pieces of a grid, while they are found and merged */
 typedef struct {
   MPI_Comm                comm;
   const KCycleSubdomains *sub;
-  KCyclePoints            points;
-  /* of points, while they are joined: towards the first of its tree; -1: coupled to nobody, and in no piece */
+  const KCycleRows       *rows;          /* numbers and exchange of points and ghosts */
+  const PetscInt         *natural, *box; /* of points: their natural numbers, in which box they are */
+  /* of points, while they are joined: towards the first of its tree; -1: isolated, and in no piece */
   PetscInt               *parent;
   PetscInt                nlocal;    /* pieces that have points on this process */
-  PetscInt               *local;     /* of points, afterwards and in the same place: which of these; -1: none */
+  PetscInt               *local;     /* of points, afterwards and in the same array: which of these; -1: none */
   PetscInt               *id;        /* of pieces */
   PetscInt               *size;      /* of pieces, their parts on other processes included */
   PetscInt               *at;        /* of points and ghosts: the piece, by its id; -1: none; if there are ghosts */
@@ -40,7 +33,6 @@ typedef struct {
   PetscSF                 sf;        /* from the directory to pieces */
 } KCyclePieces;
 
-PETSC_INTERN PetscErrorCode KCycleSubdomainsGet(DM, KCycleSubdomains *);
 PETSC_INTERN PetscErrorCode KCycleSubdomainsChoose(MPI_Comm, KCycleSubdomains *, const PetscInt boxes[], PetscInt size);
 PETSC_INTERN void           KCycleSubdomainsNatural(const KCycleSubdomains *, PetscInt[]);
 PETSC_INTERN void           KCycleSubdomainsBoxes(const KCycleSubdomains *, PetscInt[]);
@@ -48,8 +40,8 @@ PETSC_INTERN PetscInt       KCycleSubdomainsBoxOf(const KCycleSubdomains *, Pets
 PETSC_INTERN PetscErrorCode KCycleLabelsCheck(MPI_Comm, PetscInt, const PetscInt[], PetscInt *number);
 
 /* pieces.c; cross: pairs of a point and a ghost that are connected */
-PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubdomains *, const KCyclePoints *,
-                                               KCyclePieces **);
+PETSC_INTERN PetscErrorCode KCyclePiecesCreate(MPI_Comm, const KCycleSubdomains *, const KCycleRows *,
+                                               const PetscInt natural[], const PetscInt box[], KCyclePieces **);
 PETSC_INTERN PetscErrorCode KCyclePiecesDestroy(KCyclePieces **);
 PETSC_INTERN PetscErrorCode KCyclePiecesFind(KCyclePieces *, PetscInt ncross, const PetscInt cross[]);
 PETSC_INTERN PetscErrorCode KCyclePiecesBest(const KCyclePieces *, PetscReal best[]);
@@ -57,16 +49,9 @@ PETSC_INTERN PetscErrorCode KCyclePiecesMerge(KCyclePieces *, const PetscInt cho
 PETSC_INTERN PetscErrorCode KCyclePiecesBound(KCyclePieces *, PetscInt most);
 PETSC_INTERN PetscErrorCode KCyclePiecesNumber(const KCyclePieces *, PetscInt label[], PetscInt *number);
 
-/* The root of a point's tree, the first of its points; paths become shorter on the way */
-static inline PetscInt KCyclePiecesRoot(KCyclePieces *p, PetscInt i)
-{
-  while (p->parent[i] != i) i = p->parent[i] = p->parent[p->parent[i]];
-  return i;
-}
-
 /* The piece, by its id, of a point or ghost; -1: none */
 static inline PetscInt KCyclePiecesIdAt(const KCyclePieces *p, PetscInt i)
 {
-  if (i >= p->points.n) return p->at[i];
+  if (i >= p->rows->n) return p->at[i];
   return p->local[i] < 0 ? -1 : p->id[p->local[i]];
 }

@@ -11,25 +11,19 @@ PetscLogEvent PCFastPoissonEvents[KCYCLE_FP_NUM_EVENTS];
 
 static const char *const events[] = {"PCFastPoisSetUp", "PCFastPoisTransf", "PCFastPoisSystem", "PCFastPoisExchg"};
 
-/* What set-up has made */
-static PetscErrorCode Clear(PC_FastPoisson *fp)
+static PetscErrorCode PCReset_FastPoisson(PC pc)
 {
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+
   PetscFunctionBegin;
   PetscCall(PCFastPoissonLayoutsDestroy(fp));
   PetscCall(PCFastPoissonDirectionsDestroy(fp));
   PetscCall(PetscFree2(fp->stored, fp->inverse));
-  PetscCall(PetscFree(fp->root));
+  PetscCall(VecDestroy(&fp->root));
   PetscCall(VecDestroy(&fp->work));
   PetscCall(PCFastPoissonDeviceDestroy(fp));
   fp->ready = fp->nearest = fp->coupled = fp->apart = fp->empty = PETSC_FALSE;
   fp->nstages                                                   = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCReset_FastPoisson(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(Clear((PC_FastPoisson *)pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,7 +52,14 @@ static PetscErrorCode FindPlace(PC pc, DM dm)
   if (fp->fordevice) PetscCall(MatGetVecType(pc->pmat, &type));
   else PetscCall(DMGetVecType(dm, &type));
   fp->fordevice = (PetscBool)(fp->fordevice || grid);
+  #if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)
   if (fp->fordevice) PetscCall(PCFastPoissonDeviceCheck(pc, type));
+  #else
+  PetscCheck(!fp->fordevice, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCFASTPOISSON works on the host here, and vectors are of type %s: use -dm_mat_type aij "
+             "-dm_vec_type standard, or a library built with nvcc and a PETSc that has cuFFT, or -pc_type kcycle",
+             type);
+  #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,7 +131,7 @@ static PetscErrorCode PCSetUp_FastPoisson(PC pc)
   PetscFunctionBegin;
   fp->failure[0] = '\0';
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
-  PetscCall(Clear(fp));
+  PetscCall(PCReset_FastPoisson(pc));
   PetscCall(FindGrid(pc));
   PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_SETUP], pc, 0, 0, 0));
   PetscCall(FindOperator(pc));
@@ -155,32 +156,22 @@ static PetscErrorCode PCSetUpOnBlocks_FastPoisson(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows and columns of an operator that is the nearest one are scaled */
-static PetscErrorCode Scale(PC pc, const PetscScalar *b, PetscScalar *x)
-{
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < fp->box->npoints; i++) x[i] = b[i] * fp->root[i];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* With G = W D^-1 of all directions, a diagonal matrix, the transposed inverse is G A^-1 G^-1; of a symmetric operator
    G is a number */
 static PetscErrorCode Balance(PC pc, PetscBool invert, const PetscScalar *b, PetscScalar *x)
 {
   PC_FastPoisson          *fp  = (PC_FastPoisson *)pc->data;
   const KCycleFPDirection *dir = fp->dir;
-  const KCycleFPLayout    *l   = &fp->grid;
+  const KCycleBox         *l   = &fp->grid;
   const PetscInt          *n = fp->box->n, *start = fp->box->start;
 
   PetscFunctionBegin;
-  for (PetscInt k = l->lo[2]; k < l->lo[2] + l->n[2]; k++) {
-    for (PetscInt j = l->lo[1]; j < l->lo[1] + l->n[1]; j++) {
+  for (PetscInt k = l->start[2]; k < l->start[2] + l->n[2]; k++) {
+    for (PetscInt j = l->start[1]; j < l->start[1] + l->n[1]; j++) {
       const PetscInt  at = dir[0].lo - start[0] + n[0] * (j + dir[1].lo - start[1] + n[1] * (k + dir[2].lo - start[2]));
       const PetscReal g  = dir[1].w[j] / dir[1].d[j] * (dir[2].w[k] / dir[2].d[k]);
 
-      for (PetscInt i = l->lo[0]; i < l->lo[0] + l->n[0]; i++) {
+      for (PetscInt i = l->start[0]; i < l->start[0] + l->n[0]; i++) {
         const PetscReal value = g * (dir[0].w[i] / dir[0].d[i]);
 
         x[at + i] = invert ? b[at + i] / value : b[at + i] * value;
@@ -193,7 +184,6 @@ static PetscErrorCode Balance(PC pc, PetscBool invert, const PetscScalar *b, Pet
 static const KCycleFPOps KCycleFPOps_Host = {
     .transform = PCFastPoissonTransform,
     .last      = PCFastPoissonLast,
-    .scale     = Scale,
     .balance   = Balance,
     .store     = PCFastPoissonStore,
     .couple    = PCFastPoissonCouple,
@@ -213,10 +203,9 @@ static PetscErrorCode ChooseOps(PC pc, Vec b, Vec x, const KCycleFPOps **ops)
   if (!device[0] && !device[1]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(device[0] && device[1], comm, PETSC_ERR_SUP,
              "One of these vectors is on a device and the other one is not: PCFASTPOISSON needs both of the same type");
-  PetscCheck(
-      fp->device, comm, PETSC_ERR_SUP,
-      "These vectors are on a device, and those that PCFASTPOISSON knows of the operator and its DMDA are not: use "
-      "-dm_vec_type cuda, or vectors of DMCreateGlobalVector(), or -dm_vec_type standard");
+  PetscCheck(fp->device, comm, PETSC_ERR_SUP,
+             "These vectors are on a device, and those of the operator and its DMDA are not: use "
+             "-dm_vec_type cuda, or vectors of DMCreateGlobalVector(), or -dm_vec_type standard");
   #if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)
   *ops = &KCycleFPOps_Device;
   #endif
@@ -225,7 +214,8 @@ static PetscErrorCode ChooseOps(PC pc, Vec b, Vec x, const KCycleFPOps **ops)
 
 static PetscErrorCode PCApply_FastPoisson(PC pc, Vec b, Vec x)
 {
-  PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
+  PC_FastPoisson    *fp      = (PC_FastPoisson *)pc->data;
+  const PetscBool    inplace = (PetscBool)(fp->coupled || fp->root);
   const KCycleFPOps *ops;
   const PetscScalar *ba;
   PetscScalar       *xa;
@@ -237,16 +227,16 @@ static PetscErrorCode PCApply_FastPoisson(PC pc, Vec b, Vec x)
   }
   PetscCall(ChooseOps(pc, b, x, &ops));
   if (fp->coupled) PetscCall(PCFastPoissonStoredBefore(pc, ops, b, x));
+  if (fp->root) PetscCall(VecPointwiseMult(x, fp->coupled ? x : b, fp->root));
   PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
-  if (fp->coupled) PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
+  if (inplace) PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
   else PetscCall(VecGetArrayWriteAndMemType(x, &xa, NULL));
-  if (fp->root) PetscCall((*ops->scale)(pc, fp->coupled ? xa : ba, xa));
-  PetscCall(PCFastPoissonSolve(pc, ops, fp->coupled || fp->root ? xa : ba, xa));
-  if (fp->root) PetscCall((*ops->scale)(pc, xa, xa));
-  PetscCall((*ops->store)(pc, ba, NULL, PETSC_TRUE, xa));
-  if (fp->coupled) PetscCall(VecRestoreArrayAndMemType(x, &xa));
+  PetscCall(PCFastPoissonSolve(pc, ops, inplace ? xa : ba, xa));
+  PetscCall((*ops->store)(pc, ba, NULL, PETSC_TRUE, xa)); /* their roots are 1 */
+  if (inplace) PetscCall(VecRestoreArrayAndMemType(x, &xa));
   else PetscCall(VecRestoreArrayWriteAndMemType(x, &xa));
   PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
+  if (fp->root) PetscCall(VecPointwiseMult(x, x, fp->root));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -264,15 +254,15 @@ static PetscErrorCode PCApplyTranspose_FastPoisson(PC pc, Vec b, Vec x)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(ChooseOps(pc, b, x, &ops));
+  if (fp->root) PetscCall(VecPointwiseMult(x, b, fp->root));
   PetscCall(VecGetArrayReadAndMemType(b, &ba, NULL));
   PetscCall(VecGetArrayAndMemType(x, &xa, NULL));
-  if (fp->root) PetscCall((*ops->scale)(pc, ba, xa));
-  else if (!fp->empty) PetscCall((*ops->balance)(pc, PETSC_TRUE, ba, xa));
+  if (!fp->root && !fp->empty) PetscCall((*ops->balance)(pc, PETSC_TRUE, ba, xa));
   PetscCall(PCFastPoissonSolve(pc, ops, xa, xa));
-  if (fp->root) PetscCall((*ops->scale)(pc, xa, xa));
-  else if (!fp->empty) PetscCall((*ops->balance)(pc, PETSC_FALSE, xa, xa));
+  if (!fp->root && !fp->empty) PetscCall((*ops->balance)(pc, PETSC_FALSE, xa, xa));
   PetscCall(VecRestoreArrayAndMemType(x, &xa));
   PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
+  if (fp->root) PetscCall(VecPointwiseMult(x, x, fp->root));
   PetscCall(PCFastPoissonStoredAfter(pc, ops, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -305,12 +295,8 @@ static PetscErrorCode PCView_FastPoisson(PC pc, PetscViewer viewer)
 
 static PetscErrorCode PCDestroy_FastPoisson(PC pc)
 {
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-
   PetscFunctionBegin;
   PetscCall(PCReset_FastPoisson(pc));
-  PetscCall(PetscFree(fp->load));
-  PetscCall(PetscFree(fp->save));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -347,8 +333,8 @@ static PetscErrorCode PCDestroy_FastPoisson(PC pc)
   solution.
 
   Matrices of types `MATAIJ`, `MATSTENCIL`, and others that show their rows, of real numbers in double precision.
-  Any number of processes: each direction is solved where nobody cuts it, with exchanges in between. `PCSetUp()` reads
-  the whole matrix whenever it has changed.
+  Any number of processes: each direction is solved where no process cuts it, with exchanges in between. `PCSetUp()`
+  reads the whole matrix whenever it has changed.
 
   Vectors of the host; on one process those of `VECCUDA`, too, by cuFFT, where the operator has such ones.
 

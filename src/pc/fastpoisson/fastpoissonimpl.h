@@ -48,6 +48,15 @@ typedef enum {
   KCYCLE_FP_OTHER
 } KCycleFPEnd;
 
+/* A transform, and the ends of directions that it is for */
+typedef struct {
+  KCycleFPEnd       end[2];
+  KCycleFPTransform transform[2]; /* from points to modes, and back */
+  PetscReal         shift;        /* angle of mode k: pi (k + shift) */
+  int               longer;       /* / (n + longer) */
+  const char       *name;
+} KCycleFPKind;
+
 typedef enum {
   KCYCLE_FP_SINGLE, /* one point */
   KCYCLE_FP_TRANSFORM,
@@ -56,38 +65,31 @@ typedef enum {
 } KCycleFPMethod;
 
 typedef struct {
-  PetscInt       size; /* points of the grid; of them */
-  PetscInt       lo;   /* the first that is not stored Dirichlet, */
-  PetscInt       n;    /* and how many are not */
-  PetscBool      periodic, constant;
-  PetscBool      closed; /* the rows of M add up to zero */
-  KCycleFPEnd    end[2];
-  PetscReal      c;                      /* constant: M is c times the second difference */
-  PetscReal     *low, *mid, *up, *d, *w; /* rows of M, D and W */
-  KCycleFPMethod method;
-  PetscReal     *lambda;  /* eigenvalues of M, unless they are not needed */
-  PetscReal     *before;  /* 1 / D, or NULL where that is 1 or part of the products */
-  PetscReal     *ahead;   /* vectors: from points to modes, and */
-  PetscReal     *back;    /* from modes to points; by columns */
-  void          *plan[2]; /* transform: the same */
-  PetscInt       kinds;   /* transform: its place in the table of them */
-  PetscReal      norm;    /* that both multiply by */
-  PetscInt       width;   /* lines at a time */
-  PetscInt       pitch;   /* between lines in a buffer */
-  PetscReal      spread;  /* largest number in W over the smallest */
+  PetscInt            size; /* points of the grid; of them */
+  PetscInt            lo;   /* the first that is not stored Dirichlet, */
+  PetscInt            n;    /* and how many are not */
+  PetscBool           periodic, constant;
+  PetscBool           closed; /* the rows of M add up to zero */
+  KCycleFPEnd         end[2];
+  PetscReal           c;                      /* constant: M is c times the second difference */
+  PetscReal          *low, *mid, *up, *d, *w; /* rows of M, D and W */
+  KCycleFPMethod      method;
+  PetscReal          *lambda;  /* eigenvalues of M, unless they are not needed */
+  PetscReal          *before;  /* 1 / D, or NULL where that is 1 or part of the products */
+  PetscReal          *ahead;   /* vectors: from points to modes, and */
+  PetscReal          *back;    /* from modes to points; by columns */
+  void               *plan[2]; /* transform: the same */
+  const KCycleFPKind *kind;    /* of its transform, or NULL */
+  PetscReal           norm;    /* that both multiply by */
+  PetscInt            width;   /* lines at a time */
+  PetscInt            pitch;   /* between lines in a buffer */
+  PetscReal           spread;  /* largest number in W over the smallest */
 } KCycleFPDirection;
-
-/* Which points of the core processes have; those of a process are in the order x, y, z */
-typedef struct {
-  PetscInt  nproc[3], *range[3];
-  PetscInt  lo[3], n[3], npoints; /* of this process */
-  PetscBool owned;                /* the arrays are its own */
-} KCycleFPLayout;
 
 /* Between two layouts */
 typedef struct {
-  const KCycleFPLayout *from, *to;
-  PetscMPIInt          *nsend, *send, *nrecv, *recv; /* numbers and displacements */
+  const KCycleBox *from, *to;
+  PetscMPIInt     *nsend, *send, *nrecv, *recv; /* numbers and displacements */
 } KCycleFPExchange;
 
 /* An array of points of a layout */
@@ -111,7 +113,7 @@ typedef struct {
   PetscBool                    approximate;
   PCFastPoissonEffortType      effort;
   PCFastPoissonTridiagonalType tridiagonal;
-  char                        *load, *save;
+  char                         load[PETSC_MAX_PATH_LEN], save[PETSC_MAX_PATH_LEN]; /* files of FFTW's wisdom, or "" */
 
   /* made at set-up */
   PetscBool         ready;
@@ -126,7 +128,7 @@ typedef struct {
   PetscBool         singular; /* constants are in its kernel */
   PetscBool         nearest;  /* it is an approximation */
   PetscBool         empty;    /* all points are stored Dirichlet points */
-  PetscReal        *root;     /* nearest: of each local row, what scales it and its column, or NULL */
+  Vec               root;     /* nearest: what scales each row and its column, 1 at stored points; or NULL */
   PetscInt          nstored, *stored;
   PetscReal        *inverse; /* of the diagonal there */
   PetscBool         coupled; /* other rows have entries in columns of stored points */
@@ -134,7 +136,7 @@ typedef struct {
   Vec               work;    /* for a product with the matrix */
 
   int              nstages, order[3]; /* directions; the last one is solved for */
-  KCycleFPLayout   grid, layout[3];   /* of the DMDA, and of each stage */
+  KCycleBox        grid, layout[3];   /* points of the core as the DMDA has them, and those of each stage */
   KCycleFPExchange exchange[3];       /* from the layout before; nsend NULL: it is the same */
   PetscScalar     *array[3];          /* points of layout[s], where it is another than the one before */
   PetscScalar     *sent, *received;
@@ -151,14 +153,23 @@ typedef struct {
 typedef struct {
   /* one direction, or two, of all lines of a layout; sense 0: from points to modes, 1: back */
   PetscErrorCode (*transform)(PC, int n, const int d[], int sense, const KCycleFPView *in, const KCycleFPView *out,
-                              const KCycleFPLayout *);
+                              const KCycleBox *);
   PetscErrorCode (*last)(PC, const KCycleFPView *in, const KCycleFPView *out); /* the last direction is solved for */
-  PetscErrorCode (*scale)(PC, const PetscScalar *b, PetscScalar *x);           /* by roots */
   PetscErrorCode (*balance)(PC, PetscBool invert, const PetscScalar *b, PetscScalar *x); /* see fastpoisson.c */
   /* of stored points, x = b - w, / d if that is asked for; b, w NULL: zeros */
   PetscErrorCode (*store)(PC, const PetscScalar *b, const PetscScalar *w, PetscBool divide, PetscScalar *x);
   PetscErrorCode (*couple)(PC, PetscBool transpose, PetscScalar *x); /* see fpstored.c */
 } KCycleFPOps;
+
+/* The first point of the core in an array of the DMDA's points of this process */
+static inline PetscInt KCycleFPCoreAt(const PC_FastPoisson *fp)
+{
+  const PetscInt *n = fp->box->n;
+  PetscInt        at[3];
+
+  for (int d = 0; d < 3; d++) at[d] = PetscMax(0, fp->dir[d].lo - fp->box->start[d]);
+  return at[0] + n[0] * (at[1] + n[1] * at[2]);
+}
 
 /* fpoptions.c */
 PETSC_INTERN PetscErrorCode PCSetFromOptions_FastPoisson(PC, KCycleOptionItems);
@@ -186,21 +197,20 @@ PETSC_INTERN PetscErrorCode PCFastPoissonAverage(PC, KCycleFPRows *);
 PETSC_INTERN PetscErrorCode PCFastPoissonFail(PC, const char[]);
 
 /* fpdirection.c, fptransform.c: how its directions are solved */
-PETSC_INTERN PetscErrorCode    PCFastPoissonChoose(PC);
-PETSC_INTERN PetscErrorCode    PCFastPoissonDirectionsDestroy(PC_FastPoisson *);
-PETSC_INTERN PetscErrorCode    PCFastPoissonDescribe(const PC_FastPoisson *, int d, size_t, char[]);
-PETSC_INTERN PetscInt          KCycleFPKinds(const KCycleFPDirection *);
-PETSC_INTERN PetscErrorCode    KCycleFPTransformCreate(PC);
-PETSC_INTERN PetscErrorCode    KCycleFPTransformDestroy(KCycleFPDirection *);
-PETSC_INTERN KCycleFPTransform KCycleFPTransformOf(const KCycleFPDirection *, int sense);
-PETSC_INTERN const char       *KCycleFPTransformName(const KCycleFPDirection *);
-PETSC_INTERN void              KCycleFPTransformSpectrum(KCycleFPDirection *);
-PETSC_INTERN PetscErrorCode    PCFastPoissonWisdomLoad(PC);
-PETSC_INTERN PetscErrorCode    PCFastPoissonWisdomSave(PC);
+PETSC_INTERN PetscErrorCode      PCFastPoissonChoose(PC);
+PETSC_INTERN PetscErrorCode      PCFastPoissonDirectionsDestroy(PC_FastPoisson *);
+PETSC_INTERN PetscErrorCode      PCFastPoissonDescribe(const PC_FastPoisson *, int d, size_t, char[]);
+PETSC_INTERN const KCycleFPKind *KCycleFPKindOf(const KCycleFPDirection *);
+PETSC_INTERN PetscErrorCode      KCycleFPTransformCreate(PC);
+PETSC_INTERN PetscErrorCode      KCycleFPTransformDestroy(KCycleFPDirection *);
+PETSC_INTERN void                KCycleFPTransformSpectrum(KCycleFPDirection *);
+PETSC_INTERN PetscErrorCode      PCFastPoissonWisdomLoad(PC);
+PETSC_INTERN PetscErrorCode      PCFastPoissonWisdomSave(PC);
 PETSC_INTERN void KCycleFPKernel(const PC_FastPoisson *, const KCycleFPDirection *, int sense, PetscInt lines,
                                  PetscScalar *from, PetscScalar *to);
 
 /* fplayout.c */
+PETSC_INTERN PetscErrorCode PCFastPoissonGridCreate(PC_FastPoisson *);
 PETSC_INTERN PetscErrorCode PCFastPoissonLayoutsCreate(PC);
 PETSC_INTERN PetscErrorCode PCFastPoissonLayoutsDestroy(PC_FastPoisson *);
 PETSC_INTERN PetscErrorCode PCFastPoissonExchange(PC, const KCycleFPExchange *, PetscBool back, const KCycleFPView *,
@@ -217,16 +227,14 @@ PETSC_INTERN PetscReal      KCycleFPFace(const PC_FastPoisson *, int d, int side
 /* fpsolve.c, fptridiagonal.c */
 PETSC_INTERN PetscErrorCode PCFastPoissonSolve(PC, const KCycleFPOps *, const PetscScalar *, PetscScalar *);
 PETSC_INTERN PetscErrorCode PCFastPoissonTransform(PC, int, const int[], int, const KCycleFPView *,
-                                                   const KCycleFPView *, const KCycleFPLayout *);
+                                                   const KCycleFPView *, const KCycleBox *);
 PETSC_INTERN PetscErrorCode PCFastPoissonLast(PC, const KCycleFPView *, const KCycleFPView *);
 PETSC_INTERN void           KCycleFPLines(const PetscInt n[], int d, int *a, int *b);
 PETSC_INTERN void           KCycleFPSystems(const PC_FastPoisson *, const KCycleFPView *, const KCycleFPView *);
-PETSC_INTERN void           KCycleFPShifts(const PC_FastPoisson *, int a, PetscInt ia, PetscInt lines, PetscReal other,
-                                           PetscReal shift[]);
 
-/* fpdevice.c */
-PETSC_INTERN PetscErrorCode PCFastPoissonDeviceCheck(PC, VecType);
+  /* fpdevice.c */
   #if defined(KCYCLE_HAVE_FASTPOISSON_DEVICE)
+PETSC_INTERN PetscErrorCode    PCFastPoissonDeviceCheck(PC, VecType);
 PETSC_INTERN PetscErrorCode    PCFastPoissonDeviceCreate(PC);
 PETSC_INTERN PetscErrorCode    PCFastPoissonDeviceDestroy(PC_FastPoisson *);
 PETSC_INTERN PetscErrorCode    PCFastPoissonDeviceView(const PC_FastPoisson *, PetscViewer);

@@ -12,10 +12,11 @@
   positive definite, or semidefinite.
 */
 #include "fastpoissonimpl.h"
+#include <petsckcycle/private/deviceimpl.h>
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 
-/* Sums over planes, behind each other: of couplings with the next plane, then of row sums */
+/* Sums over planes, one after the other: of couplings with the next plane, then of row sums */
 typedef struct {
   PetscReal         *up[3], *sum[3];
   PetscInt           count; /* numbers in all */
@@ -32,11 +33,8 @@ static PetscErrorCode MeansCreate(const PC_FastPoisson *fp, Means *m)
   PetscCall(PetscMemzero(m, sizeof(*m)));
   m->count = 2 * (n[0] + n[1] + n[2]);
   PetscCall(PetscCalloc1(m->count, &m->up[0]));
-  m->up[1]  = m->up[0] + n[0];
-  m->up[2]  = m->up[1] + n[1];
-  m->sum[0] = m->up[2] + n[2];
-  m->sum[1] = m->sum[0] + n[0];
-  m->sum[2] = m->sum[1] + n[1];
+  for (int d = 1; d < 3; d++) m->up[d] = m->up[d - 1] + n[d - 1];
+  for (int d = 0; d < 3; d++) m->sum[d] = m->up[d] + m->count / 2;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,12 +71,12 @@ static PetscBool Neighbour(const PC_FastPoisson *fp, const PetscInt at[], int d,
 /* r of a point next to one of this process; that of the latter where this DMDA has no ghost points */
 static PetscReal RootOf(const PC_FastPoisson *fp, const Means *m, const PetscInt at[], int d, PetscInt step)
 {
-  PetscInt place[3];
+  PetscInt local[3];
 
   if (!m->root) return 1;
-  for (int e = 0; e < 3; e++) place[e] = fp->dir[e].lo + at[e] + (e == d ? step : 0) - m->first[e];
-  if (place[d] < 0 || place[d] >= m->size[d]) place[d] -= step;
-  return m->root[place[0] + m->size[0] * (place[1] + m->size[1] * place[2])];
+  for (int e = 0; e < 3; e++) local[e] = fp->dir[e].lo + at[e] + (e == d ? step : 0) - m->first[e];
+  if (local[d] < 0 || local[d] >= m->size[d]) local[d] -= step;
+  return m->root[local[0] + m->size[0] * (local[1] + m->size[1] * local[2])];
 }
 
 /* What one row adds */
@@ -120,29 +118,24 @@ static PetscReal Weigh(const PC_FastPoisson *fp, const PetscInt at[], const Pets
 /* All rows of the core: adds them up, or makes r of them */
 static PetscErrorCode Pass(PC pc, KCycleFPRows *rows, Means *m, PetscReal *root)
 {
-  PC_FastPoisson  *fp    = (PC_FastPoisson *)pc->data;
-  const KCycleBox *box   = fp->box;
-  KCycleFPFault    fault = {PETSC_INT_MAX, 0, 0, 0};
+  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+  const PetscInt *n = fp->box->n, *start = fp->grid.start, *count = fp->grid.n;
+  KCycleFPFault   fault = {PETSC_INT_MAX, 0, 0, 0};
+  PetscInt        own[3]; /* the first point of the core on this process */
 
   PetscFunctionBegin;
-  for (PetscInt line = 0; line < box->nlines; line++) {
-    const PetscInt j = line % box->n[1], k = line / box->n[1];
-    PetscBool      core = PETSC_TRUE;
+  for (int d = 0; d < 3; d++) own[d] = start[d] + fp->dir[d].lo - fp->box->start[d];
+  for (PetscInt line = 0; line < fp->grid.nlines; line++) {
+    const PetscInt j = line % count[1], k = line / count[1];
 
-    PetscCall(KCycleFPRowsLine(rows, j, k, &fault));
-    for (PetscInt i = 0; i < box->n[0]; i++) {
-      const PetscInt place[3] = {i, j, k};
-      PetscInt       at[3];
+    PetscCall(KCycleFPRowsLine(rows, own[1] + j, own[2] + k, &fault));
+    for (PetscInt i = 0; i < count[0]; i++) {
+      const PetscInt at[3] = {start[0] + i, start[1] + j, start[2] + k};
       PetscReal      c[KC_STAR];
 
-      core = PETSC_TRUE;
-      for (int d = 0; d < 3; d++) {
-        at[d] = box->start[d] + place[d] - fp->dir[d].lo;
-        core  = (PetscBool)(core && at[d] >= 0 && at[d] < fp->dir[d].n);
-      }
-      for (int q = 0; q < KC_STAR; q++) c[q] = rows->c[q] ? rows->c[q][i] : 0;
-      if (root) root[i + line * box->n[0]] = core ? Weigh(fp, at, c, m) : 1;
-      else if (core) AddRow(fp, at, c, m);
+      for (int q = 0; q < KC_STAR; q++) c[q] = rows->c[q] ? rows->c[q][own[0] + i] : 0;
+      if (root) root[own[0] + i + n[0] * (own[1] + j + n[1] * (own[2] + k))] = Weigh(fp, at, c, m);
+      else AddRow(fp, at, c, m);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -152,20 +145,13 @@ static PetscErrorCode Pass(PC pc, KCycleFPRows *rows, Means *m, PetscReal *root)
 static PetscErrorCode RootsGet(PC pc, DM dm, Means *m, Vec *local)
 {
   PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-  Vec             global;
-  PetscScalar    *v;
 
   PetscFunctionBegin;
-  PetscCall(DMCreateGlobalVector(dm, &global));
   PetscCall(DMCreateLocalVector(dm, local));
-  PetscCall(VecGetArrayWrite(global, &v));
-  PetscCall(PetscArraycpy(v, fp->root, fp->box->npoints));
-  PetscCall(VecRestoreArrayWrite(global, &v));
-  PetscCall(DMGlobalToLocalBegin(dm, global, INSERT_VALUES, *local));
-  PetscCall(DMGlobalToLocalEnd(dm, global, INSERT_VALUES, *local));
+  PetscCall(DMGlobalToLocalBegin(dm, fp->root, INSERT_VALUES, *local));
+  PetscCall(DMGlobalToLocalEnd(dm, fp->root, INSERT_VALUES, *local));
   PetscCall(DMDAGetGhostCorners(dm, &m->first[0], &m->first[1], &m->first[2], &m->size[0], &m->size[1], &m->size[2]));
   PetscCall(VecGetArrayRead(*local, &m->root));
-  PetscCall(VecDestroy(&global));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,6 +200,8 @@ PetscErrorCode PCFastPoissonAverage(PC pc, KCycleFPRows *rows)
 {
   PC_FastPoisson *fp   = (PC_FastPoisson *)pc->data;
   PetscReal       mean = 0;
+  PetscScalar    *root;
+  PetscBool       device;
   Means           m;
   Vec             local;
   DM              dm;
@@ -221,11 +209,16 @@ PetscErrorCode PCFastPoissonAverage(PC pc, KCycleFPRows *rows)
   PetscFunctionBegin;
   PetscCall(PCGetDM(pc, &dm));
   if (!dm) PetscCall(MatGetDM(pc->pmat, &dm));
-  PetscCall(PetscMalloc1(fp->box->npoints, &fp->root));
+  PetscCall(KCycleMatForDevices(pc->pmat, &device));
+  if (device) PetscCall(MatCreateVecs(pc->pmat, &fp->root, NULL));
+  else PetscCall(DMCreateGlobalVector(dm, &fp->root));
+  PetscCall(VecSet(fp->root, 1));
   PetscCall(MeansCreate(fp, &m));
   PetscCall(Pass(pc, rows, &m, NULL));
   PetscCall(MeansReduce(pc, &m));
-  PetscCall(Pass(pc, rows, &m, fp->root));
+  PetscCall(VecGetArray(fp->root, &root));
+  PetscCall(Pass(pc, rows, &m, root));
+  PetscCall(VecRestoreArray(fp->root, &root));
   PetscCall(PetscArrayzero(m.up[0], m.count));
   PetscCall(RootsGet(pc, dm, &m, &local));
   PetscCall(Pass(pc, rows, &m, NULL));

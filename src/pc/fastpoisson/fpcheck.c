@@ -72,12 +72,12 @@ static void FindDifference(const PC_FastPoisson *fp, const Line *l, PetscScalar 
 }
 
 /* Points a <= i < b of a line are stored Dirichlet points */
-static void CopyStored(PC_FastPoisson *fp, PetscScalar *const c[], const PetscInt ab[], PetscInt j, PetscInt k,
+static void CopyStored(PC_FastPoisson *fp, PetscScalar *const c[], PetscInt a, PetscInt b, PetscInt j, PetscInt k,
                        KCycleFPFault *fault)
 {
   const KCycleBox *box = fp->box;
 
-  for (PetscInt i = ab[0]; i < ab[1]; i++) {
+  for (PetscInt i = a; i < b; i++) {
     const PetscInt at[3] = {box->start[0] + i, box->start[1] + j, box->start[2] + k};
 
     for (int q = 0; q < KC_STAR; q++) {
@@ -101,10 +101,10 @@ static PetscInt InCore(const PC_FastPoisson *fp, int d, PetscInt i)
 static void MakeLine(const PC_FastPoisson *fp, PetscInt y, PetscInt z, Line *l)
 {
   const KCycleFPDirection *dx = &fp->dir[0], *dy = &fp->dir[1], *dz = &fp->dir[2];
-  const PetscInt           x = PetscMax(0, fp->box->start[0] - dx->lo);
+  const PetscInt           x = fp->grid.start[0];
 
-  l->first  = dx->lo + x - fp->box->start[0];
-  l->count  = PetscMax(0, PetscMin(dx->lo + dx->n, fp->box->start[0] + fp->box->n[0]) - (dx->lo + x));
+  l->count  = fp->grid.n[0];
+  l->first  = l->count ? dx->lo + x - fp->box->start[0] : 0;
   l->d      = dx->d + x;
   l->low    = dx->low + x;
   l->mid    = dx->mid + x;
@@ -122,7 +122,7 @@ static PetscBool SameAcross(const Line *a, const Line *b)
 {
   if (a->across != b->across) return PETSC_FALSE;
   for (int q = 0; q < KC_STAR; q++) {
-    if ((q < 2 || q == 3 || q > 4) && a->c[q] != b->c[q]) return PETSC_FALSE;
+    if (a->c[q] != b->c[q]) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -133,7 +133,6 @@ static PetscErrorCode CheckLine(PC_FastPoisson *fp, KCycleFPRows *rows, PetscInt
                                 Line *last, KCycleFPFault fault[])
 {
   const PetscInt y = InCore(fp, 1, j), z = InCore(fp, 2, k), n = fp->box->n[0], line = j + fp->box->n[1] * k;
-  PetscInt       ab[2] = {0, n};
   PetscScalar   *c[KC_STAR];
   Line           l = {0};
 
@@ -144,35 +143,11 @@ static PetscErrorCode CheckLine(PC_FastPoisson *fp, KCycleFPRows *rows, PetscInt
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleFPRowsLine(rows, j, k, fault));
   for (int q = 0; q < KC_STAR; q++) c[q] = rows->c[q] ? rows->c[q] : rows->zeros;
-  if (!l.count) CopyStored(fp, c, ab, j, k, &fault[1]);
-  else {
-    ab[1] = l.first;
-    CopyStored(fp, c, ab, j, k, &fault[1]);
-    if (Differs(&l, c, rows->zeros)) FindDifference(fp, &l, c, j, k, fault);
-    ab[0] = l.first + l.count;
-    ab[1] = n;
-    CopyStored(fp, c, ab, j, k, &fault[1]);
-  }
+  CopyStored(fp, c, 0, l.first, j, k, &fault[1]);
+  if (l.count && Differs(&l, c, rows->zeros)) FindDifference(fp, &l, c, j, k, fault);
+  CopyStored(fp, c, l.first + l.count, n, j, k, &fault[1]);
   *lastline = l.count == n ? line : -1;
   *last     = l;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Room for the stored points of this process */
-static PetscErrorCode StoredCreate(PC_FastPoisson *fp)
-{
-  PetscInt core = 1;
-
-  PetscFunctionBegin;
-  for (int d = 0; d < 3; d++) {
-    PetscInt count = 0;
-
-    for (PetscInt i = 0; i < fp->box->n[d]; i++) count += InCore(fp, d, i) >= 0;
-    core *= count;
-  }
-  core = fp->box->npoints - core;
-  if (!fp->stored) PetscCall(PetscMalloc2(core, &fp->stored, core, &fp->inverse));
-  fp->nstored = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,17 +155,16 @@ static PetscErrorCode StoredCreate(PC_FastPoisson *fp)
 PetscErrorCode PCFastPoissonCheck(PC pc, KCycleFPRows *rows, KCycleFPFault fault[])
 {
   PC_FastPoisson *fp   = (PC_FastPoisson *)pc->data;
-  PetscInt        last = -1;
+  const PetscInt  n    = fp->box->npoints - fp->grid.npoints;
+  PetscInt        last = -1, at;
   Line            l    = {0};
 
   PetscFunctionBegin;
-  PetscCall(StoredCreate(fp));
+  if (!fp->stored) PetscCall(PetscMalloc2(n, &fp->stored, n, &fp->inverse));
+  fp->nstored = 0;
   fp->coupled = PETSC_FALSE;
-  for (int d = 0; d < 3 && !fp->empty; d++) {
-    const KCycleFPDirection *dir = &fp->dir[d];
-
-    if (dir->lo && dir->low[0] != 0) fp->coupled = PETSC_TRUE;
-    if (dir->lo + dir->n < dir->size && dir->up[dir->n - 1] != 0) fp->coupled = PETSC_TRUE;
+  for (int side = 0; side < 6; side++) {
+    if (KCycleFPFace(fp, side / 2, side % 2, &at) != 0) fp->coupled = PETSC_TRUE;
   }
   for (PetscInt k = 0; k < fp->box->n[2]; k++) {
     for (PetscInt j = 0; j < fp->box->n[1]; j++) PetscCall(CheckLine(fp, rows, j, k, &last, &l, fault));

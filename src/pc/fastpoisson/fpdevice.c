@@ -20,10 +20,18 @@
 /* PetscCallCUFFT() is for C++, where the enumeration has this name */
 typedef cufftResult cufftResult_t;
 
+  /* A function that launches kernels, in the current stream */
+  #define LAUNCH(function, ...)                       \
+    do {                                              \
+      cudaStream_t stream_;                           \
+                                                      \
+      PetscCall(PetscGetCurrentCUDAStream(&stream_)); \
+      PetscCallCUDA(function(stream_, __VA_ARGS__));  \
+    } while (0)
+
 typedef struct {
   KCycleFPTransform transform[2]; /* from points to modes, and back */
   cufftHandle       plan[2];
-  PetscBool         planned[2];
   PetscInt          width;     /* lines at a time */
   const PetscReal  *before;    /* as those of the host, or NULL */
   const PetscReal  *turn[2];   /* cosine and sine of each angle, or NULL */
@@ -33,8 +41,10 @@ typedef struct {
 
 struct _KCycleFPDevice {
   DeviceDirection     dir[3];
+  int                 nplans; /* of all directions: */
+  cufftHandle         plan[6];
   KCycleCudaFPSystems systems; /* their tables */
-  const PetscReal    *root, *inverse;
+  const PetscReal    *inverse;
   const PetscInt     *stored;
   PetscScalar        *buffer[2];
   size_t              nbuffer[2]; /* numbers */
@@ -69,42 +79,18 @@ PetscErrorCode PCFastPoissonDeviceCheck(PC pc, VecType type)
 /* Lines of a direction; both arrays are those of the DMDA's points */
 static KCycleCudaFPLines Lines(const PC_FastPoisson *fp, int d, PetscInt width)
 {
-  const PetscInt *n = fp->box->n, stride[3] = {1, n[0], n[0] * n[1]},
-                 core[3] = {fp->dir[0].n, fp->dir[1].n, fp->dir[2].n};
-  KCycleCudaFPLines lines;
-  int               a, b;
+  const PetscInt *n = fp->box->n, *core = fp->grid.n, stride[3] = {1, n[0], n[0] * n[1]};
+  int             a, b;
 
   KCycleFPLines(core, d, &a, &b);
-  lines.n         = core[d];
-  lines.first     = 0;
-  lines.count     = core[a] * core[b];
-  lines.stride[0] = stride[d];
-  lines.stride[1] = stride[a];
-  lines.stride[2] = stride[b];
-  lines.row       = KCycleDeviceDivisor(core[a]);
-  lines.width     = d == 0 ? 0 : width;
-  return lines;
+  return (KCycleCudaFPLines){.n      = core[d],
+                             .count  = core[a] * core[b],
+                             .stride = {stride[d], stride[a], stride[b]},
+                             .row    = KCycleDeviceDivisor(core[a]),
+                             .width  = d == 0 ? 0 : width};
 }
 
-/* The first point of the core */
-static PetscInt CoreAt(const PC_FastPoisson *fp)
-{
-  const PetscInt *n = fp->box->n;
-
-  return fp->dir[0].lo + n[0] * (fp->dir[1].lo + n[1] * fp->dir[2].lo);
-}
-
-/* Numbers that a line needs in each buffer */
-static void Sizes(const PC_FastPoisson *fp, int d, PetscInt size[2])
-{
-  const KCycleFPDirection *dir = &fp->dir[d];
-  const PetscInt           all = KCycleCudaFPLength(fp->device->dir[d].transform[0], dir->n);
-
-  size[0] = dir->method == KCYCLE_FP_TRIDIAGONAL ? dir->n : all;
-  size[1] = dir->method == KCYCLE_FP_TRANSFORM ? 2 * (all / 2 + 1) : dir->method == KCYCLE_FP_VECTORS ? dir->n : 0;
-}
-
-/* As many lines at a time as buffers have room for */
+/* As many lines at a time as buffers have room for; size: numbers that a line needs in each */
 static PetscErrorCode ChooseWidths(PC_FastPoisson *fp)
 {
   KCycleFPDevice *dev       = fp->device;
@@ -114,15 +100,17 @@ static PetscErrorCode ChooseWidths(PC_FastPoisson *fp)
   PetscCallCUDA(cudaMemGetInfo(&available, &all));
   most = PetscMin((size_t)KC_NUMBERS, available / sizeof(PetscScalar) / KC_PART);
   for (int s = 0; s < fp->nstages; s++) {
-    const int      d = fp->order[s];
-    const PetscInt n = fp->dir[d].n, lines = fp->dir[0].n * fp->dir[1].n * fp->dir[2].n / n;
-    PetscInt       size[2];
+    const KCycleFPDirection *dir   = &fp->dir[fp->order[s]];
+    DeviceDirection         *to    = &dev->dir[fp->order[s]];
+    const PetscBool          plans = (PetscBool)(dir->method == KCYCLE_FP_TRANSFORM);
+    const PetscInt           n = dir->n, lines = fp->grid.npoints / n;
+    PetscInt                 size[2];
 
-    for (int w = 0; w < 2; w++) dev->dir[d].transform[w] = KCycleFPTransformOf(&fp->dir[d], w);
-    Sizes(fp, d, size);
-    dev->dir[d].width = (PetscInt)PetscMax(1, PetscMin((size_t)lines, most / (size_t)PetscMax(size[0], size[1])));
-    for (int i = 0; i < 2; i++)
-      dev->nbuffer[i] = PetscMax(dev->nbuffer[i], (size_t)dev->dir[d].width * (size_t)size[i]);
+    for (int w = 0; w < 2; w++) to->transform[w] = plans ? dir->kind->transform[w] : KCYCLE_FP_COPY;
+    size[0]   = dir->method == KCYCLE_FP_TRIDIAGONAL ? n : KCycleCudaFPLength(to->transform[0], n);
+    size[1]   = plans ? 2 * (size[0] / 2 + 1) : dir->method == KCYCLE_FP_VECTORS ? n : 0;
+    to->width = (PetscInt)PetscMax(1, PetscMin((size_t)lines, most / (size_t)PetscMax(size[0], size[1])));
+    for (int i = 0; i < 2; i++) dev->nbuffer[i] = PetscMax(dev->nbuffer[i], (size_t)to->width * (size_t)size[i]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -145,7 +133,7 @@ static PetscErrorCode CreatePlans(PC_FastPoisson *fp)
       size_t          bytes = 0;
 
       PetscCallCUFFT(cufftCreate(&dir->plan[w]));
-      dir->planned[w] = PETSC_TRUE;
+      dev->plan[dev->nplans++] = dir->plan[w];
       PetscCallCUFFT(cufftSetAutoAllocation(dir->plan[w], 0));
       PetscCallCUFFT(cufftMakePlanMany(dir->plan[w], 1, &n, z2d ? &half : &n, stride, z2d ? other : real,
                                        z2d ? &n : &half, stride, z2d ? real : other, z2d ? CUFFT_Z2D : CUFFT_D2Z,
@@ -157,13 +145,13 @@ static PetscErrorCode CreatePlans(PC_FastPoisson *fp)
 }
 
 /* The next part of the memory, with what is on the host unless that is NULL; before there is memory it is counted */
-static PetscErrorCode Copy(KCycleFPDevice *dev, size_t bytes, const void *from, void *place)
+static PetscErrorCode Copy(KCycleFPDevice *dev, size_t bytes, const void *from, void *to)
 {
   cudaStream_t stream;
 
   PetscFunctionBegin;
   if (dev->memory) {
-    *(void **)place = dev->memory + dev->used;
+    *(void **)to = dev->memory + dev->used;
     if (from && bytes) {
       PetscCall(PetscGetCurrentCUDAStream(&stream));
       PetscCallCUDA(cudaMemcpyAsync(dev->memory + dev->used, from, bytes, cudaMemcpyHostToDevice, stream));
@@ -175,15 +163,15 @@ static PetscErrorCode Copy(KCycleFPDevice *dev, size_t bytes, const void *from, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CopyReals(KCycleFPDevice *dev, PetscInt n, const PetscReal *from, const PetscReal **place)
+static PetscErrorCode CopyReals(KCycleFPDevice *dev, PetscInt n, const PetscReal *from, const PetscReal **to)
 {
   PetscFunctionBegin;
-  if (from) PetscCall(Copy(dev, (size_t)n * sizeof(*from), from, (void *)place));
+  if (from) PetscCall(Copy(dev, (size_t)n * sizeof(*from), from, (void *)to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Angles of modes, see fastpoissoncuda.cu */
-static PetscErrorCode CopyTurns(KCycleFPDevice *dev, PetscInt n, KCycleFPTransform transform, const PetscReal **place)
+static PetscErrorCode CopyTurns(KCycleFPDevice *dev, PetscInt n, KCycleFPTransform transform, const PetscReal **to)
 {
   const PetscBool fourth = (PetscBool)(transform == KCYCLE_FP_DST4 || transform == KCYCLE_FP_DCT4);
   PetscReal      *turn;
@@ -198,7 +186,7 @@ static PetscErrorCode CopyTurns(KCycleFPDevice *dev, PetscInt n, KCycleFPTransfo
     turn[2 * k]     = PetscCosReal(angle);
     turn[2 * k + 1] = PetscSinReal(angle);
   }
-  PetscCall(CopyReals(dev, 2 * n, turn, place));
+  PetscCall(CopyReals(dev, 2 * n, turn, to));
   PetscCall(PetscFree(turn));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -241,7 +229,6 @@ static PetscErrorCode CopyAll(const PC_FastPoisson *fp)
   PetscFunctionBegin;
   dev->used = 0;
   for (int d = 0; d < 3 && !fp->empty; d++) PetscCall(CopyDirection(fp, d));
-  PetscCall(CopyReals(dev, fp->box->npoints, fp->root, &dev->root));
   PetscCall(CopyReals(dev, fp->nstored, fp->inverse, &dev->inverse));
   PetscCall(Copy(dev, (size_t)fp->nstored * sizeof(PetscInt), fp->stored, (void *)&dev->stored));
   for (int i = 0; i < 2; i++)
@@ -269,11 +256,7 @@ PetscErrorCode PCFastPoissonDeviceCreate(PC pc)
              fp->device->bytes, available, all);
   PetscCall(KCycleDeviceMalloc(fp->device->bytes, &fp->device->memory));
   PetscCall(CopyAll(fp));
-  for (int d = 0; d < 3; d++) {
-    for (int w = 0; w < 2; w++) {
-      if (fp->device->dir[d].planned[w]) PetscCallCUFFT(cufftSetWorkArea(fp->device->dir[d].plan[w], fp->device->work));
-    }
-  }
+  for (int p = 0; p < fp->device->nplans; p++) PetscCallCUFFT(cufftSetWorkArea(fp->device->plan[p], fp->device->work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -281,11 +264,7 @@ PetscErrorCode PCFastPoissonDeviceDestroy(PC_FastPoisson *fp)
 {
   PetscFunctionBegin;
   if (!fp->device) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int d = 0; d < 3; d++) {
-    for (int w = 0; w < 2; w++) {
-      if (fp->device->dir[d].planned[w]) PetscCallCUFFT(cufftDestroy(fp->device->dir[d].plan[w]));
-    }
-  }
+  for (int p = 0; p < fp->device->nplans; p++) PetscCallCUFFT(cufftDestroy(fp->device->plan[p]));
   PetscCall(KCycleDeviceFree(fp->device->memory));
   PetscCall(PetscFree(fp->device));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -337,7 +316,7 @@ static PetscErrorCode TransformSome(const PC_FastPoisson *fp, int d, int sense, 
   move.before = sense ? NULL : dir->before;
   move.from   = in;
   move.to     = dev->buffer[z2d ? 1 : 0];
-  PetscCallCUDA(KCycleCudaFPBefore(stream, &move));
+  LAUNCH(KCycleCudaFPBefore, &move);
   if (t == KCYCLE_FP_COPY) PetscCall(Multiply(dev, d, sense, lines));
   else {
     PetscCallCUFFT(cufftSetStream(dir->plan[sense], stream));
@@ -348,7 +327,7 @@ static PetscErrorCode TransformSome(const PC_FastPoisson *fp, int d, int sense, 
   move.each = KCycleDeviceDivisor(lines->width ? lines->count : n);
   move.from = dev->buffer[z2d ? 0 : 1];
   move.to   = out;
-  PetscCallCUDA(KCycleCudaFPBehind(stream, &move));
+  LAUNCH(KCycleCudaFPBehind, &move);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -369,16 +348,13 @@ static PetscErrorCode Transform(const PC_FastPoisson *fp, int d, int sense, cons
 /* Tridiagonal systems of the last direction */
 static PetscErrorCode Systems(const PC_FastPoisson *fp, int d, const PetscScalar *in, PetscScalar *out)
 {
-  const KCycleFPDevice *dev     = fp->device;
-  const PetscInt        core[3] = {fp->dir[0].n, fp->dir[1].n, fp->dir[2].n};
-  KCycleCudaFPSystems   work    = dev->systems;
-  cudaStream_t          stream;
+  const KCycleFPDevice *dev  = fp->device;
+  KCycleCudaFPSystems   work = dev->systems;
   PetscInt              all;
   int                   a, b;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  KCycleFPLines(core, d, &a, &b);
+  KCycleFPLines(fp->grid.n, d, &a, &b);
   work.lines    = Lines(fp, d, 0);
   work.across   = dev->dir[a].lambda;
   work.rows     = dev->dir[b].lambda;
@@ -390,7 +366,7 @@ static PetscErrorCode Systems(const PC_FastPoisson *fp, int d, const PetscScalar
   all           = work.lines.count;
   for (work.lines.first = 0; work.lines.first < all; work.lines.first += dev->dir[d].width) {
     work.lines.count = PetscMin(dev->dir[d].width, all - work.lines.first);
-    PetscCallCUDA(KCycleCudaFPSolve(stream, &work));
+    LAUNCH(KCycleCudaFPSolve, &work);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -398,11 +374,10 @@ static PetscErrorCode Systems(const PC_FastPoisson *fp, int d, const PetscScalar
 /* All points of the core, with numbers of their three directions */
 static KCycleCudaFPBox Box(const PC_FastPoisson *fp, int d, const PetscReal *const number[])
 {
-  const PetscInt  core[3] = {fp->dir[0].n, fp->dir[1].n, fp->dir[2].n};
   KCycleCudaFPBox box;
   int             a, b;
 
-  KCycleFPLines(core, d, &a, &b);
+  KCycleFPLines(fp->grid.n, d, &a, &b);
   box.lines       = Lines(fp, d, 0);
   box.lines.width = d == 0 ? 0 : box.lines.count;
   box.each        = KCycleDeviceDivisor(d == 0 ? box.lines.n : box.lines.count);
@@ -418,18 +393,16 @@ static PetscErrorCode Modes(const PC_FastPoisson *fp, int d, const PetscScalar *
   const DeviceDirection *dir       = fp->device->dir;
   const PetscReal *const lambda[3] = {dir[0].lambda, dir[1].lambda, dir[2].lambda};
   const KCycleCudaFPBox  box       = Box(fp, d, lambda);
-  cudaStream_t           stream;
 
   PetscFunctionBegin;
   PetscCall(Transform(fp, d, 0, in, out));
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaFPDivide(stream, &box, fp->sigma, fp->norm, 16 * PETSC_MACHINE_EPSILON * fp->size, out));
+  LAUNCH(KCycleCudaFPDivide, &box, fp->sigma, fp->norm, 16 * PETSC_MACHINE_EPSILON * fp->size, out);
   PetscCall(Transform(fp, d, 1, out, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode TransformAll(PC pc, int n, const int d[], int sense, const KCycleFPView *in,
-                                   const KCycleFPView *out, const KCycleFPLayout *layout)
+                                   const KCycleFPView *out, const KCycleBox *layout)
 {
   PetscFunctionBegin;
   (void)layout;
@@ -454,28 +427,15 @@ static PetscErrorCode Last(PC pc, const KCycleFPView *in, const KCycleFPView *ou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Scale(PC pc, const PetscScalar *b, PetscScalar *x)
-{
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
-  cudaStream_t    stream;
-
-  PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaFPScale(stream, fp->box->npoints, fp->device->root, b, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Balance(PC pc, PetscBool invert, const PetscScalar *b, PetscScalar *x)
 {
   PC_FastPoisson        *fp   = (PC_FastPoisson *)pc->data;
   const DeviceDirection *dir  = fp->device->dir;
   const PetscReal *const g[3] = {dir[0].g, dir[1].g, dir[2].g};
   const KCycleCudaFPBox  box  = Box(fp, 0, g);
-  cudaStream_t           stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaFPBalance(stream, &box, invert, b + CoreAt(fp), x + CoreAt(fp)));
+  LAUNCH(KCycleCudaFPBalance, &box, invert, b + KCycleFPCoreAt(fp), x + KCycleFPCoreAt(fp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -483,11 +443,9 @@ static PetscErrorCode Store(PC pc, const PetscScalar *b, const PetscScalar *w, P
 {
   PC_FastPoisson       *fp  = (PC_FastPoisson *)pc->data;
   const KCycleFPDevice *dev = fp->device;
-  cudaStream_t          stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
-  PetscCallCUDA(KCycleCudaFPStore(stream, fp->nstored, dev->stored, divide ? dev->inverse : NULL, b, w, x));
+  LAUNCH(KCycleCudaFPStore, fp->nstored, dev->stored, divide ? dev->inverse : NULL, b, w, x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -496,10 +454,8 @@ static PetscErrorCode Couple(PC pc, PetscBool transpose, PetscScalar *x)
   PC_FastPoisson *fp   = (PC_FastPoisson *)pc->data;
   const PetscInt *n    = fp->box->n;
   const PetscInt  st[] = {1, n[0], n[0] * n[1]};
-  cudaStream_t    stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetCurrentCUDAStream(&stream));
   for (int f = 0; f < 6; f++) {
     const int        d = f / 2, side = f % 2, e = d == 0 ? 1 : 0, g = d == 2 ? 1 : 2;
     PetscInt         at;
@@ -509,13 +465,13 @@ static PetscErrorCode Couple(PC pc, PetscBool transpose, PetscScalar *x)
     if (coupling == 0) continue;
     face.n         = fp->dir[e].n * fp->dir[g].n;
     face.row       = KCycleDeviceDivisor(fp->dir[e].n);
-    face.first     = CoreAt(fp) + at * st[d];
+    face.first     = KCycleFPCoreAt(fp) + at * st[d];
     face.stride[0] = st[e];
     face.stride[1] = st[g];
     face.step      = side ? st[d] : -st[d];
     face.d[0]      = fp->device->dir[e].d;
     face.d[1]      = fp->device->dir[g].d;
-    PetscCallCUDA(KCycleCudaFPCouple(stream, &face, x));
+    LAUNCH(KCycleCudaFPCouple, &face, x);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -523,21 +479,8 @@ static PetscErrorCode Couple(PC pc, PetscBool transpose, PetscScalar *x)
 const KCycleFPOps KCycleFPOps_Device = {
     .transform = TransformAll,
     .last      = Last,
-    .scale     = Scale,
     .balance   = Balance,
     .store     = Store,
     .couple    = Couple,
 };
-
-#elif defined(KCYCLE_HAVE_FASTPOISSON)
-
-PetscErrorCode PCFastPoissonDeviceCheck(PC pc, VecType type)
-{
-  PetscFunctionBegin;
-  PetscCheck(PETSC_FALSE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
-             "PCFASTPOISSON works on the host here, and vectors are of type %s: use -dm_mat_type aij "
-             "-dm_vec_type standard, or a library built with nvcc and a PETSc that has cuFFT, or -pc_type kcycle",
-             type);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 #endif

@@ -32,17 +32,6 @@ static PetscBool IsDefinite(const KCycleFPDirection *dir, PetscReal shift, Petsc
   return PETSC_TRUE;
 }
 
-/* Eigenvalues alone, of a direction that is not transformed: smallest, or largest, and their size */
-static void Bounds(const KCycleFPDirection *dir, PetscReal *low, PetscReal *high)
-{
-  *low  = PETSC_MAX_REAL;
-  *high = -PETSC_MAX_REAL;
-  for (PetscInt i = 0; i < dir->n; i++) {
-    *low  = PetscMin(*low, dir->lambda[i]);
-    *high = PetscMax(*high, dir->lambda[i]);
-  }
-}
-
 static PetscBool MayBeTridiagonal(const KCycleFPDirection *dir)
 {
   return (PetscBool)(dir->n > 1 && !dir->periodic);
@@ -75,10 +64,10 @@ static PetscErrorCode ChooseLast(PC pc, int *last)
   }
   for (int d = 0; d < 3; d++) {
     const KCycleFPDirection *dir = &fp->dir[d], *best = *last < 0 ? NULL : &fp->dir[*last];
-    const PetscBool          one = (PetscBool)(KCycleFPKinds(dir) < 0);
+    const PetscBool          one = (PetscBool)!KCycleFPKindOf(dir);
 
     if (!MayBeTridiagonal(dir) || (!one && HasFewSystems(fp, dir))) continue;
-    if (!best || (one && KCycleFPKinds(best) >= 0) || (one == (KCycleFPKinds(best) < 0) && (!one || dir->n >= best->n)))
+    if (!best || (one && KCycleFPKindOf(best)) || (one == !KCycleFPKindOf(best) && (!one || dir->n >= best->n)))
       *last = d;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -145,11 +134,11 @@ static PetscErrorCode Diagonalise(PC pc, int d)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(dir->n, &dir->lambda));
-  dir->kinds = KCycleFPKinds(dir);
+  dir->kind = KCycleFPKindOf(dir);
   if (dir->n == 1) {
     dir->method    = KCYCLE_FP_SINGLE;
     dir->lambda[0] = dir->mid[0];
-  } else if (dir->kinds >= 0) {
+  } else if (dir->kind) {
     dir->method = KCYCLE_FP_TRANSFORM;
     KCycleFPTransformSpectrum(dir);
   } else {
@@ -228,11 +217,11 @@ static PetscErrorCode CheckLast(PC pc, int *last)
   PetscFunctionBegin;
   if (*last < 0) PetscFunctionReturn(PETSC_SUCCESS);
   for (int d = 0; d < 3; d++) {
-    PetscReal low, high;
+    PetscReal least = PETSC_MAX_REAL; /* eigenvalue */
 
     if (d == *last) continue;
-    Bounds(&fp->dir[d], &low, &high);
-    shift += sign > 0 ? low : high;
+    for (PetscInt i = 0; i < fp->dir[d].n; i++) least = PetscMin(least, sign * fp->dir[d].lambda[i]);
+    shift += sign * least;
   }
   fine = IsDefinite(&fp->dir[*last], shift, sign, (PetscBool)(fp->singular && shift == 0));
   PetscCheck(
@@ -283,9 +272,8 @@ PetscErrorCode PCFastPoissonChoose(PC pc)
   PetscFunctionBegin;
   fp->singular = (PetscBool)(fp->sigma == 0);
   for (int d = 0; d < 3; d++) {
-    fp->singular     = (PetscBool)(fp->singular && fp->dir[d].closed);
-    fp->dir[d].norm  = 1;
-    fp->dir[d].kinds = -1;
+    fp->singular    = (PetscBool)(fp->singular && fp->dir[d].closed);
+    fp->dir[d].norm = 1;
   }
   FindSize(fp);
   PetscCall(ChooseLast(pc, &last));
@@ -334,20 +322,18 @@ PetscErrorCode PCFastPoissonDescribe(const PC_FastPoisson *fp, int d, size_t len
 {
   static const char *const ends[] = {"Dirichlet", "Dirichlet at half a cell", "Neumann at half a cell", "Neumann"};
   const KCycleFPDirection *dir    = &fp->dir[d];
-  const PetscInt           behind = dir->size - dir->lo - dir->n;
-  char                     kind[128], stored[64] = "", method[64] = "one point";
+  const char *const methods[] = {"one point", dir->kind ? dir->kind->name : "", "eigenvectors", "tridiagonal systems"};
+  char              kind[128], stored[64] = "";
 
   PetscFunctionBegin;
   if (dir->constant && dir->periodic) PetscCall(PetscStrncpy(kind, "constant, periodic", sizeof(kind)));
   else if (dir->constant)
     PetscCall(PetscSNPrintf(kind, sizeof(kind), "constant, %s to %s", ends[dir->end[0]], ends[dir->end[1]]));
   else PetscCall(PetscSNPrintf(kind, sizeof(kind), "%s", dir->periodic ? "arbitrary, periodic" : "arbitrary"));
-  if (dir->lo + behind) PetscCall(PetscSNPrintf(stored, sizeof(stored), ", stored ends %d", (int)(dir->lo + behind)));
-  if (dir->method == KCYCLE_FP_TRANSFORM) PetscCall(PetscStrncpy(method, KCycleFPTransformName(dir), sizeof(method)));
-  if (dir->method == KCYCLE_FP_VECTORS) PetscCall(PetscStrncpy(method, "eigenvectors", sizeof(method)));
-  if (dir->method == KCYCLE_FP_TRIDIAGONAL) PetscCall(PetscStrncpy(method, "tridiagonal systems", sizeof(method)));
-  PetscCall(
-      PetscSNPrintf(text, len, "%c: %" PetscInt_FMT " points, %s%s: %s", "xyz"[d], dir -> n, kind, stored, method));
+  if (dir->n < dir->size)
+    PetscCall(PetscSNPrintf(stored, sizeof(stored), ", stored ends %d", (int)(dir->size - dir->n)));
+  PetscCall(PetscSNPrintf(text, len, "%c: %" PetscInt_FMT " points, %s%s: %s", "xyz"[d], dir -> n, kind, stored,
+                          methods[dir->method]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

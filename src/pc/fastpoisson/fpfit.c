@@ -6,14 +6,14 @@
 
       D_x[i]   couplings in y or z of point i of the line in x, relative to those where the lines meet
       M_x      couplings in x of the line in x, divided by D_x; its diagonal is what the diagonal of A, divided by D_x,
-               has more than where the lines meet, plus a constant that makes the row sum there zero
+               has more than where the lines meet, plus a constant that makes that row sum zero
       sigma    what remains of the diagonal of A where the lines meet
 */
 #include "fastpoissonimpl.h"
 
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 
-  /* Of two numbers that rounding alone makes different, in units of it */
+  /* Of two numbers that nothing but rounding makes different, in units of it */
   #define KC_ROUNDING (16 * PETSC_MACHINE_EPSILON)
   /* Couplings may differ by so much where coordinates have been subtracted */
   #define KC_INEXACT  1e-13
@@ -108,6 +108,7 @@ static PetscErrorCode FindCore(PC_FastPoisson *fp, const Profile *p)
     if (fp->empty) dir->n = 0;
     PetscCall(PetscCalloc5(dir->n, &dir->low, dir->n, &dir->mid, dir->n, &dir->up, dir->n, &dir->d, dir->n, &dir->w));
   }
+  PetscCall(PCFastPoissonGridCreate(fp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,6 +142,7 @@ static void FitRows(PC_FastPoisson *fp, const Profile *p, int d)
   KCycleFPDirection *dir  = &fp->dir[d];
   const PetscReal   *ref  = p->c[d] + KC_STAR * fp->ref[d];
   const PetscReal    here = -(ref[KC_STAR_OF(d, 0)] + ref[KC_STAR_OF(d, 1)]);
+  PetscInt           at;
 
   dir->closed = PETSC_TRUE;
   for (PetscInt i = 0; i < dir->n; i++) {
@@ -153,9 +155,9 @@ static void FitRows(PC_FastPoisson *fp, const Profile *p, int d)
           KC_ROUNDING * PetscMax(PetscAbsReal(diagonal), PetscAbsReal(ref[KC_STAR_DIAGONAL]))))
       dir->closed = PETSC_FALSE;
   }
-  if (!dir->periodic && dir->n && (dir->lo ? dir->low[0] != 0 : 0)) dir->closed = PETSC_FALSE;
-  if (!dir->periodic && dir->n && (dir->lo + dir->n < dir->size ? dir->up[dir->n - 1] != 0 : 0))
-    dir->closed = PETSC_FALSE;
+  for (int side = 0; side < 2; side++) {
+    if (KCycleFPFace(fp, d, side, &at) != 0) dir->closed = PETSC_FALSE;
+  }
 }
 
 /* Which end a row has, from its coupling inwards and its diagonal */
@@ -190,7 +192,7 @@ void PCFastPoissonFitConstants(PC_FastPoisson *fp)
     for (PetscInt i = 0; i < n && dir->constant; i++) {
       const PetscReal off = KC_INEXACT * PetscAbsReal(dir->c);
 
-      /* Of end rows the coupling inwards alone may differ, and the diagonal */
+      /* Of end rows nothing but the coupling inwards and the diagonal may differ */
       if ((i > 0 || !skip) && !(i == n - 1 && skip) && !(PetscAbsReal(dir->low[i] + dir->c) <= off))
         dir->constant = PETSC_FALSE;
       if ((i < n - 1 || !skip) && !(i == 0 && skip) && !(PetscAbsReal(dir->up[i] + dir->c) <= off))
@@ -249,7 +251,7 @@ PetscErrorCode PCFastPoissonFitScaling(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The operator of the three lines; what stands elsewhere is for PCFastPoissonCheck() to see */
+/* The operator of the three lines; other rows are compared by PCFastPoissonCheck() */
 PetscErrorCode PCFastPoissonFit(PC pc, KCycleFPRows *rows, KCycleFPFault *fault)
 {
   PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
@@ -270,7 +272,6 @@ PetscErrorCode PCFastPoissonFit(PC pc, KCycleFPRows *rows, KCycleFPFault *fault)
   }
   if (PetscAbsReal(fp->sigma) <= KC_ROUNDING / 2 * PetscAbsReal(fp->scale)) fp->sigma = 0;
   PetscCall(PetscFree(p.c[0]));
-  PetscCall(KCycleFPFaultFirst(pc, fault));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

@@ -1,8 +1,8 @@
 /*
   PCFASTPOISSON: which points processes have while a direction is transformed, and the exchanges in between.
 
-  A direction is solved where no process cuts it. If processes do, those that stand behind each other in it share lines
-  anew: the points of another direction are cut into as many more parts, and all others stay where they are.
+  A direction is solved where no process cuts it. If processes do, those that cut the same lines share these anew: the
+  points of another direction are cut into as many more parts, and all others stay where they are.
 
       processes p x q x r, direction x:   1 x p q x r  or  1 x q x p r
 */
@@ -11,7 +11,7 @@
 #if defined(KCYCLE_HAVE_FASTPOISSON)
 
 /* The box of a process, in coordinates of the core */
-static void BoxOf(const KCycleFPLayout *l, PetscMPIInt rank, PetscInt lo[], PetscInt hi[])
+static void BoxOf(const KCycleBox *l, PetscMPIInt rank, PetscInt lo[], PetscInt hi[])
 {
   PetscInt rest = rank;
 
@@ -24,43 +24,34 @@ static void BoxOf(const KCycleFPLayout *l, PetscMPIInt rank, PetscInt lo[], Pets
   }
 }
 
-static void OwnBox(KCycleFPLayout *l, PetscMPIInt rank)
-{
-  PetscInt hi[3];
-
-  BoxOf(l, rank, l->lo, hi);
-  l->npoints = 1;
-  for (int d = 0; d < 3; d++) l->npoints *= l->n[d] = hi[d] - l->lo[d];
-}
-
 /* The core as the DMDA cuts it */
-static PetscErrorCode GridLayout(PC_FastPoisson *fp)
+PetscErrorCode PCFastPoissonGridCreate(PC_FastPoisson *fp)
 {
-  KCycleFPLayout *l = &fp->grid;
+  KCycleBox *l = &fp->grid;
 
   PetscFunctionBegin;
-  l->owned = PETSC_TRUE;
+  *l          = *fp->box;
+  l->rows     = NULL;
+  l->offset   = NULL;
+  l->exchange = NULL;
   for (int d = 0; d < 3; d++) {
-    l->nproc[d] = fp->box->nproc[d];
     PetscCall(PetscMalloc1(l->nproc[d] + 1, &l->range[d]));
     for (PetscInt p = 0; p <= l->nproc[d]; p++)
       l->range[d][p] = PetscMax(0, PetscMin(fp->box->range[d][p] - fp->dir[d].lo, fp->dir[d].n));
   }
-  OwnBox(l, fp->box->rank);
+  PetscCall(KCycleBoxLay(l, fp->box->rank));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* From one layout to one that does not cut direction d */
-static PetscErrorCode NextLayout(const PC_FastPoisson *fp, const KCycleFPLayout *from, int d, KCycleFPLayout *l)
+static PetscErrorCode NextLayout(const PC_FastPoisson *fp, const KCycleBox *from, int d, KCycleBox *l)
 {
   PetscInt most = -1;
   int      into = 0;
 
   PetscFunctionBegin;
-  *l       = *from;
-  l->owned = PETSC_FALSE;
-  if (from->nproc[d] == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  l->owned = PETSC_TRUE;
+  *l      = *from;
+  l->rows = NULL;
   for (int e = 0; e < 3; e++) {
     if (e != d && fp->dir[e].n / from->nproc[e] > most) {
       most = fp->dir[e].n / from->nproc[e];
@@ -71,17 +62,16 @@ static PetscErrorCode NextLayout(const PC_FastPoisson *fp, const KCycleFPLayout 
   l->nproc[d] = 1;
   for (int e = 0; e < 3; e++) {
     PetscCall(PetscMalloc1(l->nproc[e] + 1, &l->range[e]));
-    for (PetscInt p = 0; p <= l->nproc[e]; p++) {
-      if (e == into || e == d) l->range[e][p] = (PetscInt)((PetscInt64)fp->dir[e].n * p / l->nproc[e]);
-      else l->range[e][p] = from->range[e][p];
-    }
+    for (PetscInt p = 0; p <= l->nproc[e]; p++)
+      l->range[e][p] =
+          l->nproc[e] == from->nproc[e] ? from->range[e][p] : (PetscInt)((PetscInt64)fp->dir[e].n * p / l->nproc[e]);
   }
-  OwnBox(l, fp->box->rank);
+  PetscCall(KCycleBoxLay(l, fp->box->rank));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Points that a process has in one layout and another one in the other; lo, hi: their box */
-static PetscInt Common(const KCycleFPLayout *a, PetscMPIInt ra, const KCycleFPLayout *b, PetscMPIInt rb, PetscInt lo[],
+static PetscInt Common(const KCycleBox *a, PetscMPIInt ra, const KCycleBox *b, PetscMPIInt rb, PetscInt lo[],
                        PetscInt hi[])
 {
   PetscInt l[3], h[3], count = 1;
@@ -96,8 +86,7 @@ static PetscInt Common(const KCycleFPLayout *a, PetscMPIInt ra, const KCycleFPLa
   return count;
 }
 
-static PetscErrorCode ExchangeCreate(const KCycleFPLayout *from, const KCycleFPLayout *to, PetscMPIInt rank,
-                                     KCycleFPExchange *ex)
+static PetscErrorCode ExchangeCreate(const KCycleBox *from, const KCycleBox *to, PetscMPIInt rank, KCycleFPExchange *ex)
 {
   const PetscInt size = from->nproc[0] * from->nproc[1] * from->nproc[2];
   PetscInt       sent = 0, received = 0, lo[3], hi[3];
@@ -123,25 +112,16 @@ PetscErrorCode PCFastPoissonLayoutsCreate(PC pc)
   PetscInt        most = 0;
 
   PetscFunctionBegin;
-  PetscCall(GridLayout(fp));
   for (int s = 0; s < fp->nstages; s++) {
-    const KCycleFPLayout *from = s ? &fp->layout[s - 1] : &fp->grid;
+    const KCycleBox *from = s ? &fp->layout[s - 1] : &fp->grid;
 
     PetscCall(NextLayout(fp, from, fp->order[s], &fp->layout[s]));
-    if (!fp->layout[s].owned) continue;
+    if (from->nproc[fp->order[s]] == 1) continue;
     PetscCall(ExchangeCreate(from, &fp->layout[s], fp->box->rank, &fp->exchange[s]));
     PetscCall(PetscMalloc1(fp->layout[s].npoints, &fp->array[s]));
     most = PetscMax(most, PetscMax(from->npoints, fp->layout[s].npoints));
   }
   if (most) PetscCall(PetscMalloc2(most, &fp->sent, most, &fp->received));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode LayoutDestroy(KCycleFPLayout *l)
-{
-  PetscFunctionBegin;
-  for (int d = 0; d < 3 && l->owned; d++) PetscCall(PetscFree(l->range[d]));
-  PetscCall(PetscMemzero(l, sizeof(*l)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,16 +132,16 @@ PetscErrorCode PCFastPoissonLayoutsDestroy(PC_FastPoisson *fp)
     PetscCall(PetscFree4(fp->exchange[s].nsend, fp->exchange[s].send, fp->exchange[s].nrecv, fp->exchange[s].recv));
     PetscCall(PetscMemzero(&fp->exchange[s], sizeof(fp->exchange[s])));
     PetscCall(PetscFree(fp->array[s]));
-    PetscCall(LayoutDestroy(&fp->layout[s]));
+    PetscCall(KCycleBoxDestroy(&fp->layout[s]));
   }
-  PetscCall(LayoutDestroy(&fp->grid));
+  PetscCall(KCycleBoxDestroy(&fp->grid));
   PetscCall(PetscFree2(fp->sent, fp->received));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Points of this process in one layout, in the order of the processes that have them in the other one, between their
-   places in an array and a buffer */
-static void Pack(const KCycleFPLayout *own, const KCycleFPLayout *other, PetscMPIInt rank, const KCycleFPView *view,
+   positions in an array and a buffer */
+static void Pack(const KCycleBox *own, const KCycleBox *other, PetscMPIInt rank, const KCycleFPView *view,
                  PetscBool unpack, PetscScalar *buffer)
 {
   const PetscMPIInt size = (PetscMPIInt)(other->nproc[0] * other->nproc[1] * other->nproc[2]);
@@ -173,7 +153,7 @@ static void Pack(const KCycleFPLayout *own, const KCycleFPLayout *other, PetscMP
     for (PetscInt k = lo[2]; k < hi[2]; k++) {
       for (PetscInt j = lo[1]; j < hi[1]; j++) {
         const PetscInt n = hi[0] - lo[0];
-        PetscScalar   *v = view->v + (lo[0] - own->lo[0]) + (j - own->lo[1]) * st[1] + (k - own->lo[2]) * st[2];
+        PetscScalar *v = view->v + (lo[0] - own->start[0]) + (j - own->start[1]) * st[1] + (k - own->start[2]) * st[2];
 
         if (unpack) (void)memcpy(v, buffer, (size_t)n * sizeof(*v));
         else (void)memcpy(buffer, v, (size_t)n * sizeof(*v));
@@ -187,9 +167,9 @@ static void Pack(const KCycleFPLayout *own, const KCycleFPLayout *other, PetscMP
 PetscErrorCode PCFastPoissonExchange(PC pc, const KCycleFPExchange *ex, PetscBool back, const KCycleFPView *in,
                                      const KCycleFPView *out)
 {
-  PC_FastPoisson       *fp   = (PC_FastPoisson *)pc->data;
-  MPI_Comm              comm = PetscObjectComm((PetscObject)pc);
-  const KCycleFPLayout *from = back ? ex->to : ex->from, *to = back ? ex->from : ex->to;
+  PC_FastPoisson  *fp   = (PC_FastPoisson *)pc->data;
+  MPI_Comm         comm = PetscObjectComm((PetscObject)pc);
+  const KCycleBox *from = back ? ex->to : ex->from, *to = back ? ex->from : ex->to;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(PCFastPoissonEvents[KCYCLE_FP_EXCHANGES], pc, 0, 0, 0));

@@ -33,11 +33,7 @@ const char *const PCFastPoissonTridiagonalTypes[] = {
 @*/
 PetscErrorCode PCFastPoissonSetApproximate(PC pc, PetscBool approximate)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveBool(pc, approximate, 2);
-  KC_PC_SET(pc, PCFASTPOISSON, PC_FastPoisson, approximate, approximate);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET(pc, PCFASTPOISSON, PC_FastPoisson, approximate, Bool, approximate, (void)0);
 }
 
 /*@
@@ -57,11 +53,7 @@ PetscErrorCode PCFastPoissonSetApproximate(PC pc, PetscBool approximate)
 @*/
 PetscErrorCode PCFastPoissonGetApproximate(PC pc, PetscBool *approximate)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(approximate, 2);
   KC_PC_GET(pc, PCFASTPOISSON, PC_FastPoisson, approximate, approximate);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
@@ -86,12 +78,7 @@ PetscErrorCode PCFastPoissonGetApproximate(PC pc, PetscBool *approximate)
 @*/
 PetscErrorCode PCFastPoissonSetEffort(PC pc, PCFastPoissonEffortType effort)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, effort, 2);
-  PetscCall(KCycleCheckChoice(pc, PCFastPoissonEffortTypes, (int)effort));
-  KC_PC_SET(pc, PCFASTPOISSON, PC_FastPoisson, effort, effort);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET_ENUM(pc, PCFASTPOISSON, PC_FastPoisson, effort, PCFastPoissonEffortTypes, effort);
 }
 
 /*@
@@ -111,11 +98,7 @@ PetscErrorCode PCFastPoissonSetEffort(PC pc, PCFastPoissonEffortType effort)
 @*/
 PetscErrorCode PCFastPoissonGetEffort(PC pc, PCFastPoissonEffortType *effort)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(effort, 2);
   KC_PC_GET(pc, PCFASTPOISSON, PC_FastPoisson, effort, effort);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
@@ -141,12 +124,7 @@ PetscErrorCode PCFastPoissonGetEffort(PC pc, PCFastPoissonEffortType *effort)
 @*/
 PetscErrorCode PCFastPoissonSetTridiagonal(PC pc, PCFastPoissonTridiagonalType direction)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, direction, 2);
-  PetscCall(KCycleCheckChoice(pc, PCFastPoissonTridiagonalTypes, (int)direction));
-  KC_PC_SET(pc, PCFASTPOISSON, PC_FastPoisson, tridiagonal, direction);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET_ENUM(pc, PCFASTPOISSON, PC_FastPoisson, tridiagonal, PCFastPoissonTridiagonalTypes, direction);
 }
 
 /*@
@@ -166,11 +144,7 @@ PetscErrorCode PCFastPoissonSetTridiagonal(PC pc, PCFastPoissonTridiagonalType d
 @*/
 PetscErrorCode PCFastPoissonGetTridiagonal(PC pc, PCFastPoissonTridiagonalType *direction)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(direction, 2);
   KC_PC_GET(pc, PCFASTPOISSON, PC_FastPoisson, tridiagonal, direction);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@C
@@ -201,9 +175,7 @@ PetscErrorCode PCFastPoissonSetWisdomLoad(PC pc, const char file[])
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(file, 2);
   PetscCall(KCyclePCQuery(pc, PCFASTPOISSON, &fp));
-  if (!fp) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFree(fp->load));
-  if (file[0]) PetscCall(PetscStrallocpy(file, &fp->load));
+  if (fp) PetscCall(PetscStrncpy(fp->load, file, sizeof(fp->load)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -224,14 +196,7 @@ PetscErrorCode PCFastPoissonSetWisdomLoad(PC pc, const char file[])
 @*/
 PetscErrorCode PCFastPoissonGetWisdomLoad(PC pc, const char *file[])
 {
-  PC_FastPoisson *fp;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(file, 2);
-  PetscCall(KCyclePCRequire(pc, PCFASTPOISSON, &fp));
-  *file = fp->load ? fp->load : "";
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_GET(pc, PCFASTPOISSON, PC_FastPoisson, load, file);
 }
 
 /*@C
@@ -262,9 +227,7 @@ PetscErrorCode PCFastPoissonSetWisdomSave(PC pc, const char file[])
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(file, 2);
   PetscCall(KCyclePCQuery(pc, PCFASTPOISSON, &fp));
-  if (!fp) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFree(fp->save));
-  if (file[0]) PetscCall(PetscStrallocpy(file, &fp->save));
+  if (fp) PetscCall(PetscStrncpy(fp->save, file, sizeof(fp->save)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -285,14 +248,7 @@ PetscErrorCode PCFastPoissonSetWisdomSave(PC pc, const char file[])
 @*/
 PetscErrorCode PCFastPoissonGetWisdomSave(PC pc, const char *file[])
 {
-  PC_FastPoisson *fp;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(file, 2);
-  PetscCall(KCyclePCRequire(pc, PCFASTPOISSON, &fp));
-  *file = fp->save ? fp->save : "";
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_GET(pc, PCFASTPOISSON, PC_FastPoisson, save, file);
 }
 
 PetscErrorCode PCSetFromOptions_FastPoisson(PC pc, KCycleOptionItems PetscOptionsObject)
@@ -316,11 +272,11 @@ PetscErrorCode PCSetFromOptions_FastPoisson(PC pc, KCycleOptionItems PetscOption
                              "PCFastPoissonSetTridiagonal", PCFastPoissonTridiagonalTypes, (PetscEnum)direction,
                              (PetscEnum *)&direction, &flg));
   if (flg) PetscCall(PCFastPoissonSetTridiagonal(pc, direction));
-  PetscCall(PetscStrncpy(file, fp->load ? fp->load : "", sizeof(file)));
+  PetscCall(PetscStrncpy(file, fp->load, sizeof(file)));
   PetscCall(PetscOptionsString("-pc_fastpoisson_wisdom_load", "File that FFTW's wisdom is read from",
                                "PCFastPoissonSetWisdomLoad", file, file, sizeof(file), &flg));
   if (flg) PetscCall(PCFastPoissonSetWisdomLoad(pc, file));
-  PetscCall(PetscStrncpy(file, fp->save ? fp->save : "", sizeof(file)));
+  PetscCall(PetscStrncpy(file, fp->save, sizeof(file)));
   PetscCall(PetscOptionsString("-pc_fastpoisson_wisdom_save", "File that FFTW's wisdom is written to",
                                "PCFastPoissonSetWisdomSave", file, file, sizeof(file), &flg));
   if (flg) PetscCall(PCFastPoissonSetWisdomSave(pc, file));

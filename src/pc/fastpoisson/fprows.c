@@ -19,34 +19,27 @@ void KCycleFPFaultNote(KCycleFPFault *fault, PetscInt row, PetscInt column, Pets
 /* The first fault of all processes */
 PetscErrorCode KCycleFPFaultFirst(PC pc, KCycleFPFault *fault)
 {
-  MPI_Comm    comm  = PetscObjectComm((PetscObject)pc);
-  PetscInt    first = fault->row;
-  PetscMPIInt rank, size, mine;
-  PetscReal   values[2] = {fault->found, fault->expected};
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PetscInt    first;
+  PetscMPIInt rank, size, owner;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Allreduce(&fault->row, &first, 1, MPIU_INT, MPI_MIN, comm));
   if (first == PETSC_INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
-  rank = fault->row == first ? rank : size;
-  PetscCallMPI(MPI_Allreduce(&rank, &mine, 1, MPI_INT, MPI_MIN, comm));
-  fault->row = first;
-  PetscCallMPI(MPI_Bcast(&fault->column, 1, MPIU_INT, mine, comm));
-  PetscCallMPI(MPI_Bcast(values, 2, MPIU_REAL, mine, comm));
-  fault->found    = values[0];
-  fault->expected = values[1];
+  if (fault->row != first) rank = size;
+  PetscCallMPI(MPI_Allreduce(&rank, &owner, 1, MPI_INT, MPI_MIN, comm));
+  PetscCallMPI(MPI_Bcast(fault, (PetscMPIInt)sizeof(*fault), MPI_BYTE, owner, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A fault of any process is an error, or a failure where it is no number */
+/* The first fault of all processes is an error, or a failure where it is no number */
 PetscErrorCode KCycleFPFaultCheck(PC pc, KCycleFPFault *fault)
 {
   char text[256];
 
   PetscFunctionBegin;
-  PetscCall(KCycleFPFaultFirst(pc, fault));
   if (fault->row == PETSC_INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   if (PetscIsInfOrNanReal(fault->found)) {
     PetscCall(PetscSNPrintf(text, sizeof(text),
@@ -75,7 +68,7 @@ PetscInt KCycleFPColumn(const KCycleBox *box, const PetscInt at[], int q)
 
 PetscErrorCode KCycleFPRowsBegin(Mat A, const KCycleBox *box, KCycleFPRows *r)
 {
-  const int          find[KC_STAR] = {4, 10, 12, 13, 14, 16, 22}; /* places in shape->find */
+  const int          find[KC_STAR] = {4, 10, 12, 13, 14, 16, 22}; /* indices in shape->find */
   const KCycleShape *shape         = &r->star;
   PetscBool          stencil, aij, half, has;
 
@@ -150,7 +143,7 @@ PetscErrorCode KCycleFPRowsPoint(KCycleFPRows *r, const PetscInt point[], PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Entry by entry, where these do not fit a star, or rows are shown by MatGetRow() alone */
+/* Entry by entry, where these do not fit a star, or rows are shown by nothing but MatGetRow() */
 static PetscErrorCode ReadPoints(KCycleFPRows *r, PetscInt j, PetscInt k, KCycleFPFault *fault)
 {
   const PetscInt *start = r->box->start;
@@ -217,13 +210,13 @@ static void Fold(KCycleFPRows *r, const PetscInt line[])
 /* r->c: arrays with the entries of the points of a line of this process, or NULL: all zero */
 PetscErrorCode KCycleFPRowsLine(KCycleFPRows *r, PetscInt j, PetscInt k, KCycleFPFault *fault)
 {
-  const PetscInt place[3] = {0, j, k}, line = j + r->box->n[1] * k;
+  const PetscInt at[3] = {0, j, k}, line = j + r->box->n[1] * k;
 
   PetscFunctionBegin;
   if (r->st) {
     PetscCall(MatStencilGetLine(r->A, line, r->dense));
     if (r->st->shape.box) PetscCall(CheckCorners(r, j, k, fault));
-    Fold(r, place);
+    Fold(r, at);
   } else {
     /* entries of other rows are likely not to fit, too */
     if (r->lines && KCycleAIJLinesGet(r->lines, &r->star, line, r->dense) != KC_FITS)

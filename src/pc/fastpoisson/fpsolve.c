@@ -1,9 +1,9 @@
 /*
   PCFASTPOISSON: one solve.
 
-  Lines of a direction are brought into a buffer several at a time, transformed there, and taken back: numbers come from
+  Lines of a direction are copied to a buffer, many at a time, transformed, and copied back: numbers come from
   memory once for each direction and way, or once for x and y together, plane by plane. The first stage reads the right
-  side and writes the solution's array, all others work there in place.
+  side and writes the solution's array, all others work in that array.
 
       buffer    line 0 | line 1 | ...    pitch numbers apart
 */
@@ -62,34 +62,6 @@ KC_VERSIONS static void Scatter(PetscScalar *v, PetscInt across, PetscInt along,
   }
 }
 
-/* What the systems of lines have on their diagonal besides M: sigma and eigenvalues of the other directions; other: of
-   that across a */
-void KCycleFPShifts(const PC_FastPoisson *fp, int a, PetscInt ia, PetscInt lines, PetscReal other, PetscReal shift[])
-{
-  for (PetscInt l = 0; l < lines; l++) shift[l] = fp->dir[a].lambda[ia + l] + other;
-}
-
-/* All lines of n points in direction d between two arrays */
-static void Transform(const PC_FastPoisson *fp, int d, int sense, const KCycleFPView *in, const KCycleFPView *out,
-                      const PetscInt n[])
-{
-  const KCycleFPDirection *dir = &fp->dir[d];
-  int                      a, b;
-
-  KCycleFPLines(n, d, &a, &b);
-  for (PetscInt ib = 0; ib < n[b]; ib++) {
-    for (PetscInt ia = 0; ia < n[a]; ia += dir->width) {
-      const PetscInt     lines = PetscMin(dir->width, n[a] - ia);
-      const PetscScalar *from  = in->v + ia * in->stride[a] + ib * in->stride[b];
-
-      Gather(from, in->stride[a], in->stride[d], lines, dir, sense ? NULL : dir->before, fp->buffer[0]);
-      KCycleFPKernel(fp, dir, sense, lines, fp->buffer[0], fp->buffer[1]);
-      Scatter(out->v + ia * out->stride[a] + ib * out->stride[b], out->stride[a], out->stride[d], lines, dir,
-              fp->buffer[1]);
-    }
-  }
-}
-
 /* Modes divided by their eigenvalues; those that are zero but for rounding have no part in the solution */
 KC_VERSIONS static void Divide(const KCycleFPDirection *dir, PetscReal norm, PetscReal shift, PetscReal least,
                                PetscScalar *KC_RESTRICT v)
@@ -101,41 +73,43 @@ KC_VERSIONS static void Divide(const KCycleFPDirection *dir, PetscReal norm, Pet
   }
 }
 
-/* The last direction, transformed: forth, division, and back, in the buffers */
-static void SolveModes(const PC_FastPoisson *fp, const KCycleFPView *in, const KCycleFPView *out)
+/* All lines of n points in direction d between two arrays. first: if the modes are divided by their eigenvalues and go
+   back at once, coordinates of the first one; else NULL */
+static void Transform(const PC_FastPoisson *fp, int d, int sense, const KCycleFPView *in, const KCycleFPView *out,
+                      const PetscInt n[], const PetscInt first[])
 {
-  const int                d     = fp->order[fp->nstages - 1];
-  const KCycleFPLayout    *l     = &fp->layout[fp->nstages - 1];
   const KCycleFPDirection *dir   = &fp->dir[d];
   const PetscReal          least = 16 * PETSC_MACHINE_EPSILON * fp->size;
   int                      a, b;
 
-  KCycleFPLines(l->n, d, &a, &b);
-  for (PetscInt ib = 0; ib < l->n[b]; ib++) {
-    const PetscReal other = fp->sigma + fp->dir[b].lambda[l->lo[b] + ib];
+  KCycleFPLines(n, d, &a, &b);
+  for (PetscInt ib = 0; ib < n[b]; ib++) {
+    const PetscReal other = first ? fp->sigma + fp->dir[b].lambda[first[b] + ib] : 0;
 
-    for (PetscInt ia = 0; ia < l->n[a]; ia += dir->width) {
-      const PetscInt lines = PetscMin(dir->width, l->n[a] - ia);
+    for (PetscInt ia = 0; ia < n[a]; ia += dir->width) {
+      const PetscInt lines = PetscMin(dir->width, n[a] - ia);
 
-      Gather(in->v + ia * in->stride[a] + ib * in->stride[b], in->stride[a], in->stride[d], lines, dir, dir->before,
-             fp->buffer[0]);
-      KCycleFPKernel(fp, dir, 0, lines, fp->buffer[0], fp->buffer[1]);
-      for (PetscInt q = 0; q < lines; q++)
-        Divide(dir, fp->norm, fp->dir[a].lambda[l->lo[a] + ia + q] + other, least, fp->buffer[1] + q * dir->pitch);
-      KCycleFPKernel(fp, dir, 1, lines, fp->buffer[1], fp->buffer[0]);
+      Gather(in->v + ia * in->stride[a] + ib * in->stride[b], in->stride[a], in->stride[d], lines, dir,
+             sense ? NULL : dir->before, fp->buffer[0]);
+      KCycleFPKernel(fp, dir, sense, lines, fp->buffer[0], fp->buffer[1]);
+      for (PetscInt q = 0; q < lines && first; q++)
+        Divide(dir, fp->norm, fp->dir[a].lambda[first[a] + ia + q] + other, least, fp->buffer[1] + q * dir->pitch);
+      if (first) KCycleFPKernel(fp, dir, 1, lines, fp->buffer[1], fp->buffer[0]);
       Scatter(out->v + ia * out->stride[a] + ib * out->stride[b], out->stride[a], out->stride[d], lines, dir,
-              fp->buffer[0]);
+              fp->buffer[first ? 0 : 1]);
     }
   }
 }
 
 PetscErrorCode PCFastPoissonLast(PC pc, const KCycleFPView *in, const KCycleFPView *out)
 {
-  PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
+  PC_FastPoisson  *fp   = (PC_FastPoisson *)pc->data;
+  const int        last = fp->order[fp->nstages - 1];
+  const KCycleBox *l    = &fp->layout[fp->nstages - 1];
 
   PetscFunctionBegin;
-  if (fp->dir[fp->order[fp->nstages - 1]].method == KCYCLE_FP_TRIDIAGONAL) KCycleFPSystems(fp, in, out);
-  else SolveModes(fp, in, out);
+  if (fp->dir[last].method == KCYCLE_FP_TRIDIAGONAL) KCycleFPSystems(fp, in, out);
+  else Transform(fp, last, 0, in, out, l->n, l->start);
   PetscCall(PetscLogFlops(fp->flops[0] + fp->flops[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -156,18 +130,18 @@ static KCycleFPView Plane(const KCycleFPView *view, PetscInt k)
 
 /* Two directions plane by plane, in this order */
 PetscErrorCode PCFastPoissonTransform(PC pc, int n, const int d[], int sense, const KCycleFPView *in,
-                                      const KCycleFPView *out, const KCycleFPLayout *l)
+                                      const KCycleFPView *out, const KCycleBox *l)
 {
   const PC_FastPoisson *fp       = (const PC_FastPoisson *)pc->data;
   const PetscInt        plane[3] = {l->n[0], l->n[1], 1};
 
   PetscFunctionBegin;
-  if (n == 1) Transform(fp, d[0], sense, in, out, l->n);
+  if (n == 1) Transform(fp, d[0], sense, in, out, l->n, NULL);
   for (PetscInt k = 0; k < l->n[2] && n == 2; k++) {
     const KCycleFPView from = Plane(in, k), to = Plane(out, k);
 
-    Transform(fp, d[0], sense, &from, &to, plane);
-    Transform(fp, d[1], sense, &to, &to, plane);
+    Transform(fp, d[0], sense, &from, &to, plane, NULL);
+    Transform(fp, d[1], sense, &to, &to, plane, NULL);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -223,10 +197,9 @@ static PetscErrorCode Back(PC pc, const KCycleFPOps *ops, const KCycleFPView vie
 /* The points of the core in an array of the DMDA's points of this process */
 static KCycleFPView CoreView(const PC_FastPoisson *fp, PetscScalar *v)
 {
-  const PetscInt *n    = fp->box->n;
-  KCycleFPView    view = {v, {1, n[0], n[0] * n[1]}};
+  const PetscInt    *n    = fp->box->n;
+  const KCycleFPView view = {v + KCycleFPCoreAt(fp), {1, n[0], n[0] * n[1]}};
 
-  for (int d = 0; d < 3; d++) view.v += PetscMax(0, fp->dir[d].lo - fp->box->start[d]) * view.stride[d];
   return view;
 }
 
@@ -235,7 +208,7 @@ PetscErrorCode PCFastPoissonSolve(PC pc, const KCycleFPOps *ops, const PetscScal
 {
   PC_FastPoisson    *fp  = (PC_FastPoisson *)pc->data;
   const KCycleFPView out = CoreView(fp, x), *at;
-  /* b is read by the first stage alone, which writes elsewhere or to x */
+  /* b is read by nothing but the first stage, which writes elsewhere or to x */
   const KCycleFPView in  = CoreView(fp, (PetscScalar *)b);
   KCycleFPView       view[3];
 

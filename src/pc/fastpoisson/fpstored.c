@@ -26,10 +26,10 @@ PetscReal KCycleFPFace(const PC_FastPoisson *fp, int d, int side, PetscInt *at)
 /* Which way the products with C go: not transposed x_I -= C x_B, transposed x_B -= C^T x_I */
 PetscErrorCode PCFastPoissonCouple(PC pc, PetscBool transpose, PetscScalar *x)
 {
-  PC_FastPoisson       *fp   = (PC_FastPoisson *)pc->data;
-  const KCycleFPLayout *l    = &fp->grid;
-  const PetscInt       *n    = fp->box->n;
-  const PetscInt        st[] = {1, n[0], n[0] * n[1]};
+  PC_FastPoisson  *fp   = (PC_FastPoisson *)pc->data;
+  const KCycleBox *l    = &fp->grid;
+  const PetscInt  *n    = fp->box->n;
+  const PetscInt   st[] = {1, n[0], n[0] * n[1]};
 
   PetscFunctionBegin;
   for (int f = 0; f < 6; f++) {
@@ -38,10 +38,10 @@ PetscErrorCode PCFastPoissonCouple(PC pc, PetscBool transpose, PetscScalar *x)
     const PetscReal face = KCycleFPFace(fp, d, side, &at);
     const PetscInt  step = side ? st[d] : -st[d];
 
-    if (face == 0 || at < l->lo[d] || at >= l->lo[d] + l->n[d]) continue;
+    if (face == 0 || at < l->start[d] || at >= l->start[d] + l->n[d]) continue;
     first = (at + fp->dir[d].lo - fp->box->start[d]) * st[d];
-    for (PetscInt k = l->lo[g]; k < l->lo[g] + l->n[g]; k++) {
-      for (PetscInt j = l->lo[e]; j < l->lo[e] + l->n[e]; j++) {
+    for (PetscInt k = l->start[g]; k < l->start[g] + l->n[g]; k++) {
+      for (PetscInt j = l->start[e]; j < l->start[e] + l->n[e]; j++) {
         const PetscInt i =
             first + (j + fp->dir[e].lo - fp->box->start[e]) * st[e] + (k + fp->dir[g].lo - fp->box->start[g]) * st[g];
         const PetscReal c = face * fp->dir[e].d[j] * fp->dir[g].d[k];
@@ -91,7 +91,7 @@ PetscErrorCode PCFastPoissonStoredSetUp(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* b_B / d takes the place of x_B, b_I - C x_B that of x_I */
+/* x_B becomes b_B / d, and x_I becomes b_I - C x_B */
 PetscErrorCode PCFastPoissonStoredBefore(PC pc, const KCycleFPOps *ops, Vec b, Vec x)
 {
   PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;
@@ -119,7 +119,7 @@ PetscErrorCode PCFastPoissonStoredBefore(PC pc, const KCycleFPOps *ops, Vec b, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x_I is there: x_B = (b_B - C^T x_I) / d */
+/* x_I has been solved for: x_B = (b_B - C^T x_I) / d */
 PetscErrorCode PCFastPoissonStoredAfter(PC pc, const KCycleFPOps *ops, Vec b, Vec x)
 {
   PC_FastPoisson    *fp = (PC_FastPoisson *)pc->data;

@@ -22,55 +22,34 @@
   #include <petscblaslapack.h>
   #include <fftw3.h>
 
-typedef struct {
-  KCycleFPEnd       end[2];
-  KCycleFPTransform ahead, back;
-  PetscReal         shift;  /* angle of mode k: pi (k + shift) */
-  int               longer; /* / (n + longer) */
-  const char       *name;
-} Kinds;
-
-static const Kinds kinds[] = {
-    {{KCYCLE_FP_DIRICHLET, KCYCLE_FP_DIRICHLET}, KCYCLE_FP_DST1, KCYCLE_FP_DST1, 1, 1, "DST-I"},
-    {{KCYCLE_FP_DIRICHLET_HALF, KCYCLE_FP_DIRICHLET_HALF}, KCYCLE_FP_DST2, KCYCLE_FP_DST3, 1, 0, "DST-II"},
-    {{KCYCLE_FP_DIRICHLET, KCYCLE_FP_NEUMANN}, KCYCLE_FP_DST3, KCYCLE_FP_DST2, 0.5, 0, "DST-III"},
-    {{KCYCLE_FP_DIRICHLET_HALF, KCYCLE_FP_NEUMANN_HALF}, KCYCLE_FP_DST4, KCYCLE_FP_DST4, 0.5, 0, "DST-IV"},
-    {{KCYCLE_FP_NEUMANN, KCYCLE_FP_NEUMANN}, KCYCLE_FP_DCT1, KCYCLE_FP_DCT1, 0, -1, "DCT-I"},
-    {{KCYCLE_FP_NEUMANN_HALF, KCYCLE_FP_NEUMANN_HALF}, KCYCLE_FP_DCT2, KCYCLE_FP_DCT3, 0, 0, "DCT-II"},
-    {{KCYCLE_FP_NEUMANN, KCYCLE_FP_DIRICHLET}, KCYCLE_FP_DCT3, KCYCLE_FP_DCT2, 0.5, 0, "DCT-III"},
-    {{KCYCLE_FP_NEUMANN_HALF, KCYCLE_FP_DIRICHLET_HALF}, KCYCLE_FP_DCT4, KCYCLE_FP_DCT4, 0.5, 0, "DCT-IV"},
-    {{KCYCLE_FP_OTHER, KCYCLE_FP_OTHER}, KCYCLE_FP_DFT, KCYCLE_FP_INVERSE_DFT, 0, 0, "DFT"},
+static const KCycleFPKind kinds[] = {
+    {{KCYCLE_FP_DIRICHLET, KCYCLE_FP_DIRICHLET}, {KCYCLE_FP_DST1, KCYCLE_FP_DST1}, 1, 1, "DST-I"},
+    {{KCYCLE_FP_DIRICHLET_HALF, KCYCLE_FP_DIRICHLET_HALF}, {KCYCLE_FP_DST2, KCYCLE_FP_DST3}, 1, 0, "DST-II"},
+    {{KCYCLE_FP_DIRICHLET, KCYCLE_FP_NEUMANN}, {KCYCLE_FP_DST3, KCYCLE_FP_DST2}, 0.5, 0, "DST-III"},
+    {{KCYCLE_FP_DIRICHLET_HALF, KCYCLE_FP_NEUMANN_HALF}, {KCYCLE_FP_DST4, KCYCLE_FP_DST4}, 0.5, 0, "DST-IV"},
+    {{KCYCLE_FP_NEUMANN, KCYCLE_FP_NEUMANN}, {KCYCLE_FP_DCT1, KCYCLE_FP_DCT1}, 0, -1, "DCT-I"},
+    {{KCYCLE_FP_NEUMANN_HALF, KCYCLE_FP_NEUMANN_HALF}, {KCYCLE_FP_DCT2, KCYCLE_FP_DCT3}, 0, 0, "DCT-II"},
+    {{KCYCLE_FP_NEUMANN, KCYCLE_FP_DIRICHLET}, {KCYCLE_FP_DCT3, KCYCLE_FP_DCT2}, 0.5, 0, "DCT-III"},
+    {{KCYCLE_FP_NEUMANN_HALF, KCYCLE_FP_DIRICHLET_HALF}, {KCYCLE_FP_DCT4, KCYCLE_FP_DCT4}, 0.5, 0, "DCT-IV"},
+    {{KCYCLE_FP_OTHER, KCYCLE_FP_OTHER}, {KCYCLE_FP_DFT, KCYCLE_FP_INVERSE_DFT}, 0, 0, "DFT"},
 };
 static const PetscInt nkinds = (PetscInt)(sizeof(kinds) / sizeof(kinds[0]));
 
-/* The place of a direction's transform in the table, or -1: there is none */
-PetscInt KCycleFPKinds(const KCycleFPDirection *dir)
+/* The transform for a direction, or NULL: there is none */
+const KCycleFPKind *KCycleFPKindOf(const KCycleFPDirection *dir)
 {
-  if (!dir->constant) return -1;
-  if (dir->periodic) return nkinds - 1;
-  for (PetscInt t = 0; t < nkinds - 1; t++) {
-    if (kinds[t].end[0] == dir->end[0] && kinds[t].end[1] == dir->end[1]) return t;
+  if (dir->constant && dir->periodic) return &kinds[nkinds - 1];
+  for (PetscInt t = 0; t < nkinds - 1 && dir->constant; t++) {
+    if (kinds[t].end[0] == dir->end[0] && kinds[t].end[1] == dir->end[1]) return &kinds[t];
   }
-  return -1;
-}
-
-/* sense 0: from points to modes, 1: the reverse */
-KCycleFPTransform KCycleFPTransformOf(const KCycleFPDirection *dir, int sense)
-{
-  if (dir->method != KCYCLE_FP_TRANSFORM) return KCYCLE_FP_COPY;
-  return sense ? kinds[dir->kinds].back : kinds[dir->kinds].ahead;
-}
-
-const char *KCycleFPTransformName(const KCycleFPDirection *dir)
-{
-  return kinds[dir->kinds].name;
+  return NULL;
 }
 
 /* Eigenvalues, as 4 c sin^2: small ones have all digits; and the factor by which both transforms multiply */
 void KCycleFPTransformSpectrum(KCycleFPDirection *dir)
 {
-  const Kinds   *t = &kinds[dir->kinds];
-  const PetscInt n = dir->n;
+  const KCycleFPKind *t = dir->kind;
+  const PetscInt      n = dir->n;
 
   for (PetscInt k = 0; k < n; k++) {
     /* FFTW: real parts ascending, then imaginary parts descending */
@@ -97,7 +76,7 @@ static PetscErrorCode PlanCreate(PC_FastPoisson *fp, KCycleFPDirection *dir, KCy
   *plan = fftw_plan_many_r2r(1, &n, (int)dir->width, fp->buffer[0], NULL, 1, pitch, fp->buffer[1], NULL, 1, pitch,
                              &names[transform], efforts[fp->effort] | FFTW_DESTROY_INPUT);
   PetscCheck(*plan, PETSC_COMM_SELF, PETSC_ERR_LIB, "FFTW has no plan for %s of %" PetscInt_FMT " points",
-             KCycleFPTransformName(dir), dir->n);
+             dir->kind->name, dir->n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,9 +90,9 @@ PetscErrorCode KCycleFPTransformCreate(PC pc)
     KCycleFPDirection *dir = &fp->dir[d];
 
     if (dir->method != KCYCLE_FP_TRANSFORM) continue;
-    PetscCall(PlanCreate(fp, dir, kinds[dir->kinds].ahead, &dir->plan[0]));
-    if (kinds[dir->kinds].back == kinds[dir->kinds].ahead) dir->plan[1] = dir->plan[0];
-    else PetscCall(PlanCreate(fp, dir, kinds[dir->kinds].back, &dir->plan[1]));
+    PetscCall(PlanCreate(fp, dir, dir->kind->transform[0], &dir->plan[0]));
+    if (dir->kind->transform[1] == dir->kind->transform[0]) dir->plan[1] = dir->plan[0];
+    else PetscCall(PlanCreate(fp, dir, dir->kind->transform[1], &dir->plan[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,7 +132,7 @@ PetscErrorCode PCFastPoissonWisdomLoad(PC pc)
   int             fine;
 
   PetscFunctionBegin;
-  if (!fp->load) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!fp->load[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   if (!rank) {
     FILE *file = fopen(fp->load, "rb");
@@ -190,7 +169,7 @@ PetscErrorCode PCFastPoissonWisdomSave(PC pc)
   PetscMPIInt     rank, fine = 1;
 
   PetscFunctionBegin;
-  if (!fp->save) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!fp->save[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(fp->effort != PC_FASTPOISSON_ESTIMATE, comm, PETSC_ERR_ARG_INCOMP,
              "FFTW gathers no wisdom without measuring: give -pc_fastpoisson_effort measure or patient with "
              "-pc_fastpoisson_wisdom_save");

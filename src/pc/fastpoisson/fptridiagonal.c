@@ -60,15 +60,15 @@ KC_VERSIONS static void Substitute(const KCycleFPDirection *dir, const PetscInt 
 }
 
 /* The mean of a line, with W, is taken off */
-static void RemoveMean(const KCycleFPDirection *dir, PetscInt stride, PetscScalar *v)
+static void RemoveMean(const KCycleFPDirection *dir, PetscScalar *v)
 {
   PetscReal sum = 0, weight = 0;
 
   for (PetscInt k = 0; k < dir->n; k++) {
-    sum += dir->w[k] * v[k * stride];
+    sum += dir->w[k] * v[k];
     weight += dir->w[k];
   }
-  for (PetscInt k = 0; k < dir->n; k++) v[k * stride] -= sum / weight;
+  for (PetscInt k = 0; k < dir->n; k++) v[k] -= sum / weight;
 }
 
 /* The system of the constant mode: what its right side has in the kernel is left out, and so is that of the solution.
@@ -77,14 +77,14 @@ static void SolveSingular(const KCycleFPDirection *dir, PetscScalar *v, PetscSca
 {
   const PetscInt n = dir->n;
 
-  RemoveMean(dir, 1, v);
+  RemoveMean(dir, v);
   for (PetscInt k = 0; k < n - 1; k++) {
     inverse[k] = 1 / (dir->mid[k] - (k ? dir->low[k] * dir->up[k - 1] * inverse[k - 1] : 0));
     v[k]       = (v[k] - (k ? dir->low[k] * v[k - 1] : 0)) * inverse[k];
   }
   v[n - 1] = 0;
   for (PetscInt k = n - 2; k >= 0; k--) v[k] -= dir->up[k] * inverse[k] * v[k + 1];
-  RemoveMean(dir, 1, v);
+  RemoveMean(dir, v);
 }
 
 /* Lines that are no neighbours in memory go through the buffer */
@@ -137,7 +137,7 @@ static void SolveSome(const PC_FastPoisson *fp, const KCycleFPView *in, const KC
 void KCycleFPSystems(const PC_FastPoisson *fp, const KCycleFPView *in, const KCycleFPView *out)
 {
   const int                d   = fp->order[fp->nstages - 1];
-  const KCycleFPLayout    *l   = &fp->layout[fp->nstages - 1];
+  const KCycleBox         *l   = &fp->layout[fp->nstages - 1];
   const KCycleFPDirection *dir = &fp->dir[d];
   PetscReal                shift[KC_MODES];
   int                      a, b;
@@ -153,8 +153,10 @@ void KCycleFPSystems(const PC_FastPoisson *fp, const KCycleFPView *in, const KCy
                                      {out->stride[0], out->stride[1], out->stride[2]}};
       PetscInt           singular = -1;
 
-      KCycleFPShifts(fp, a, l->lo[a] + ia, lines, fp->dir[b].lambda[l->lo[b] + ib] + fp->sigma, shift);
-      for (PetscInt q = 0; q < lines && fp->singular; q++) singular = shift[q] == 0 ? q : singular;
+      for (PetscInt q = 0; q < lines; q++) {
+        shift[q] = fp->dir[a].lambda[l->start[a] + ia + q] + (fp->dir[b].lambda[l->start[b] + ib] + fp->sigma);
+        if (fp->singular && shift[q] == 0) singular = q;
+      }
       SolveSome(fp, &from, &to, da, lines, shift, singular);
     }
   }

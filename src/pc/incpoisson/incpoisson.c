@@ -27,12 +27,24 @@ static PetscErrorCode PCReset_IncPoisson(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A fault in the numbers: the solve fails with KSP_DIVERGED_PC_FAILED */
-PetscErrorCode PCIncPoissonFail(PC pc, const char format[], PetscInt row)
+/* The smallest row that any process names; PETSC_INT_MAX: none does */
+PetscErrorCode PCIncPoissonFirstRow(PC pc, PetscInt mine, PetscInt *row)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(&mine, row, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A fault in the numbers of a row, if any process has one, or else PETSC_INT_MAX: the solve fails with
+   KSP_DIVERGED_PC_FAILED */
+static PetscErrorCode Fail(PC pc, PetscInt mine, const char format[])
 {
   PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;
+  PetscInt       row;
 
   PetscFunctionBegin;
+  PetscCall(PCIncPoissonFirstRow(pc, mine, &row));
+  if (row == PETSC_INT_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(ip->failure, sizeof(ip->failure), format, row));
   PetscCall(PetscInfo(pc, "%s\n", ip->failure));
   PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
@@ -60,33 +72,20 @@ static PetscErrorCode CheckKind(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The smallest row that any process names; PETSC_INT_MAX: none does */
-PetscErrorCode PCIncPoissonFirstRow(PC pc, PetscInt mine, PetscInt *row)
-{
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(&mine, row, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* mine: the first row with a NaN or Inf on this process, or PETSC_INT_MAX */
 PetscErrorCode PCIncPoissonFailNotFinite(PC pc, PetscInt mine)
 {
-  PetscInt row;
-
   PetscFunctionBegin;
-  PetscCall(PCIncPoissonFirstRow(pc, mine, &row));
-  if (row < PETSC_INT_MAX)
-    PetscCall(PCIncPoissonFail(pc,
-                               "The operator has a NaN or Inf in row %" PetscInt_FMT
-                               ": look for a division by zero or an unset coefficient in its assembly",
-                               row));
+  PetscCall(Fail(pc, mine,
+                 "The operator has a NaN or Inf in row %" PetscInt_FMT
+                 ": look for a division by zero or an unset coefficient in its assembly"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal)
 {
   const PetscScalar *d;
-  PetscInt           start, end, bad = PETSC_INT_MAX, row;
+  PetscInt           start, end, bad = PETSC_INT_MAX;
 
   PetscFunctionBegin;
   PetscCall(VecGetOwnershipRange(diagonal, &start, &end));
@@ -96,15 +95,10 @@ static PetscErrorCode CheckDiagonal(PC pc, Vec diagonal)
       bad = start + i;
   }
   PetscCall(VecRestoreArrayRead(diagonal, &d));
-  PetscCall(PCIncPoissonFirstRow(pc, bad, &row));
-  if (row < PETSC_INT_MAX) {
-    PetscCall(PCIncPoissonFail(pc,
-                               "The diagonal entry of row %" PetscInt_FMT
-                               " is not a positive number: it is zero, missing, negative, not real, or NaN or Inf. The "
-                               "operator must be positive "
-                               "definite; of a negative definite one solve the negative",
-                               row));
-  }
+  PetscCall(Fail(pc, bad,
+                 "The diagonal entry of row %" PetscInt_FMT
+                 " is not a positive number: it is zero, missing, negative, not real, or NaN or Inf. The operator must "
+                 "be positive definite; of a negative definite one solve the negative"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,15 +147,6 @@ static PetscErrorCode PCSetUp_IncPoisson(PC pc)
   PetscCall(VecDestroy(&diagonal));
   PetscCall(PetscLogEventEnd(ip->event, pc, 0, 0, 0));
   PetscCall(CheckSymmetric(pc, excess, unpaired));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were
-   repaired without KSPSetOperators() */
-static PetscErrorCode PCSetUpOnBlocks_IncPoisson(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(PCSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,12 +207,7 @@ static PetscErrorCode PCApplyTranspose_IncPoisson(PC pc, Vec b, Vec x)
 @*/
 PetscErrorCode PCIncPoissonSetPattern(PC pc, PCIncPoissonPatternType pattern)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, pattern, 2);
-  PetscCall(KCycleCheckChoice(pc, PCIncPoissonPatternTypes, (int)pattern));
-  KC_PC_SET(pc, PCINCPOISSON, PC_IncPoisson, pattern, pattern);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET_ENUM(pc, PCINCPOISSON, PC_IncPoisson, pattern, PCIncPoissonPatternTypes, pattern);
 }
 
 /*@
@@ -247,11 +227,7 @@ PetscErrorCode PCIncPoissonSetPattern(PC pc, PCIncPoissonPatternType pattern)
 @*/
 PetscErrorCode PCIncPoissonGetPattern(PC pc, PCIncPoissonPatternType *pattern)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(pattern, 2);
   KC_PC_GET(pc, PCINCPOISSON, PC_IncPoisson, pattern, pattern);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
@@ -271,18 +247,13 @@ PetscErrorCode PCIncPoissonGetPattern(PC pc, PCIncPoissonPatternType *pattern)
   Note:
   Without scaling it is the formula as it was published, for constant coefficients, where both are the same up to a
   factor. Where coefficients jump, what is kept of its product on the pattern of the operator is often not positive
-  definite, and CG fails: it is there for comparison.
+  definite, and CG fails: it is for comparison.
 
 .seealso: `PCINCPOISSON`, `PCIncPoissonGetScaling()`
 @*/
 PetscErrorCode PCIncPoissonSetScaling(PC pc, PCIncPoissonScalingType scaling)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, scaling, 2);
-  PetscCall(KCycleCheckChoice(pc, PCIncPoissonScalingTypes, (int)scaling));
-  KC_PC_SET(pc, PCINCPOISSON, PC_IncPoisson, scaling, scaling);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET_ENUM(pc, PCINCPOISSON, PC_IncPoisson, scaling, PCIncPoissonScalingTypes, scaling);
 }
 
 /*@
@@ -302,11 +273,7 @@ PetscErrorCode PCIncPoissonSetScaling(PC pc, PCIncPoissonScalingType scaling)
 @*/
 PetscErrorCode PCIncPoissonGetScaling(PC pc, PCIncPoissonScalingType *scaling)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(scaling, 2);
   KC_PC_GET(pc, PCINCPOISSON, PC_IncPoisson, scaling, scaling);
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetFromOptions_IncPoisson(PC pc, KCycleOptionItems PetscOptionsObject)
@@ -362,7 +329,7 @@ static PetscErrorCode PCDestroy_IncPoisson(PC pc)
   Level: beginner
 
   Notes:
-  With the operator A = L + D + L^T, its diagonal D and what stands below it L, the inverse of A is approximated by
+  With the operator A = L + D + L^T, its diagonal D and its lower triangle L, the inverse of A is approximated by
 
 .vb
     D^-1/2 (I - L') (I - L')^T D^-1/2   with L' = D^-1/2 L D^-1/2, scaling diagonal,
@@ -399,7 +366,7 @@ PetscErrorCode PCCreate_IncPoisson(PC pc)
   PetscCall(PetscNew(&ip));
   pc->data                = (void *)ip;
   pc->ops->setup          = PCSetUp_IncPoisson;
-  pc->ops->setuponblocks  = PCSetUpOnBlocks_IncPoisson;
+  pc->ops->setuponblocks  = KCyclePCSetUpOnBlocks;
   pc->ops->apply          = PCApply_IncPoisson;
   pc->ops->applytranspose = PCApplyTranspose_IncPoisson;
   pc->ops->setfromoptions = PCSetFromOptions_IncPoisson;

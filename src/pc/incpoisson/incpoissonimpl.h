@@ -27,7 +27,6 @@ typedef struct {
   PetscLogEvent event;
 } PC_IncPoisson;
 
-PETSC_INTERN PetscErrorCode PCIncPoissonFail(PC, const char format[], PetscInt row);
 PETSC_INTERN PetscErrorCode PCIncPoissonFailNotFinite(PC, PetscInt mine);
 PETSC_INTERN PetscErrorCode PCIncPoissonFirstRow(PC, PetscInt mine, PetscInt *row);
 

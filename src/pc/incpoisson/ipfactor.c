@@ -4,7 +4,7 @@
 */
 #include "incpoissonimpl.h"
 
-/* With the places of the lower triangle */
+/* With the pattern of the lower triangle */
 static PetscErrorCode CreateFactor(PC pc)
 {
   PC_IncPoisson *ip = (PC_IncPoisson *)pc->data;

@@ -17,7 +17,7 @@ typedef struct {
 static PetscErrorCode GraphCreate(Mat A, Graph *g)
 {
   PetscBool parallel;
-  PetscInt  longest = 0, m;
+  PetscInt  n;
   IS        after;
 
   PetscFunctionBegin;
@@ -33,14 +33,9 @@ static PetscErrorCode GraphCreate(Mat A, Graph *g)
     PetscCall(KCycleAIJFetchRows(A, after, &g->after));
     PetscCall(ISDestroy(&after));
   }
-  for (PetscInt i = 0; i < g->rows->n; i++) {
-    const PetscInt *const *start = g->rows->aij.i;
-
-    m       = start[0][i + 1] - start[0][i] + (parallel ? start[1][i + 1] - start[1][i] : 0);
-    longest = PetscMax(longest, m);
-  }
-  PetscCall(PetscMalloc2(g->rows->n + g->rows->nghost, &g->mark, longest, &g->list));
-  for (PetscInt i = 0; i < g->rows->n + g->rows->nghost; i++) g->mark[i] = -1;
+  n = g->rows->n + g->rows->nghost;
+  PetscCall(PetscMalloc2(n, &g->mark, n, &g->list));
+  for (PetscInt i = 0; i < n; i++) g->mark[i] = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,105 +18,90 @@
   a_CC + p_C - r_C / 2: a_CC itself for M-matrices.
 
   Of a cluster its row 1^T A is kept, as one coarse unknown: members first, then all that they are coupled to. Of a
-  cluster that several processes have points of, each keeps the part of its own points; their residuals are added up by
+  cluster that processes share, each keeps the part of its points; their residuals are added up by
   one of them, the owner.
 
   Rows are kept as sliced ELLPACK does (SELL-C-sigma of Kreutzer and others, 2014): eight rows of about the same length
-  side by side, so that eight sums are on their way at once. A row that is long has a slice of its own, its entries go
-  round the eight lanes. Which of both it is depends on the row alone, and so does the order of its sum.
+  side by side, so that eight sums are on their way at once. A long row has a slice for itself, and its entries go round
+  the eight lanes. Which of both it is depends on nothing but the row, and so does the order of its sum.
 */
-#include <petsckcycle/private/relaximpl.h>
-
-/* Where the value of a point stands: in the owned box, also where the grid wraps around within the process, or
-   behind it in the halo buffer */
-static PetscInt Column(const KCycleBox *box, PetscInt i, PetscInt j, PetscInt k)
-{
-  PetscInt at[3] = {i, j, k}, e;
-
-  for (int d = 0; d < 3; d++) {
-    if (box->periodic[d] && box->nproc[d] == 1) at[d] = (at[d] + box->n[d]) % box->n[d];
-  }
-  e = KCycleBoxExtended(box, at[1], at[2]);
-  if (at[0] < 0) return box->npoints + box->left + e;
-  if (at[0] >= box->n[0]) return box->npoints + box->right + e;
-  return box->offset[e] < 0 ? at[0] + box->n[0] * (at[1] + box->n[1] * at[2]) : box->npoints + box->offset[e] + at[0];
-}
+#include "searchimpl.h"
 
 #define KC_WINDOW 1024 /* rows in the order of points that are sorted by length: they still lie near each other */
 #define KC_LONG   64   /* entries of a row that has all lanes of a slice */
 
 /* What the rows are made with, and a window of them that are not in slices yet */
 typedef struct {
-  KCycleLines  lines;
-  PetscInt     delta[KC_MAX_COEFFS]; /* what a coefficient adds to the column of a point inside the box */
-  PetscInt    *place;                /* where a column stands in the row that is made, else -1 */
-  PetscInt     n;                    /* rows: */
-  PetscInt     cluster[KC_WINDOW];   /* which one of the list */
-  PetscInt     start[KC_WINDOW + 1], size[KC_WINDOW];
-  PetscBool    far[KC_WINDOW]; /* it has points of the halo */
-  PetscScalar  inverse[KC_WINDOW];
-  PetscInt     key[KC_WINDOW], row[2][KC_WINDOW]; /* to sort them */
-  PetscInt    *column;
-  PetscScalar *value;
-  size_t       most, mostpacked; /* entries that there is memory for, here and in slices */
-  PetscInt    *order;            /* of the clusters in slices */
+  KCycleLineCache lines;
+  PetscInt        delta[KC_MAX_COEFFS]; /* what a coefficient adds to the column of a point inside the box */
+  PetscInt       *position;             /* position of a column in the row that is made, else -1 */
+  PetscInt        n;                    /* rows: */
+  PetscInt        cluster[KC_WINDOW];   /* which one of the list */
+  PetscInt        start[KC_WINDOW + 1], size[KC_WINDOW];
+  PetscBool       far[KC_WINDOW]; /* it has points of the halo */
+  PetscScalar     inverse[KC_WINDOW];
+  PetscInt        key[KC_WINDOW], row[2][KC_WINDOW]; /* to sort them */
+  PetscInt       *column;
+  PetscScalar    *value;
+  PetscInt        mostcolumns, mostvalues, mostpacked[2]; /* entries that there is memory for, in rows and in slices */
+  PetscInt       *order;                                  /* of the clusters in slices */
 } Maker;
 
-/* Adds row p of the matrix to the row of a cluster whose members stand before outside, and which ends before end */
+/* Adds row p of the matrix to the row of a cluster whose members come before outside, and which ends before end */
 static void AddRow(Maker *maker, PetscInt p, PetscInt outside, PetscInt *end, KCycleClusterSums *sums)
 {
   const KCycleShape *shape = &maker->lines.st->shape;
   const KCycleBox   *box   = maker->lines.st->box;
-  const PetscInt     i = p % box->n[0], j = p / box->n[0] % box->n[1], k = p / box->n[0] / box->n[1];
-  const PetscInt    *reach    = box->reach;
-  const KCycleLine  *l        = KCycleLinesAt(&maker->lines, j, k);
-  const PetscBool    inside   = (PetscBool)(i > 0 && i < box->n[0] - 1 && j >= reach[1] && j < box->n[1] - reach[1] &&
-                                       k >= reach[2] && k < box->n[2] - reach[2]);
-  const PetscScalar  diagonal = KCycleLineCoefficient(l, shape->ncoeffs / 2, i);
+  const KCycleLine  *l;
+  PetscBool          inside;
+  PetscScalar        diagonal;
+  PetscInt           at[3];
 
+  KCycleCoordinates(box->n, p, at);
+  l        = KCycleLineCacheAt(&maker->lines, at[1], at[2]);
+  inside   = KCycleBoxIsInside(box, at);
+  diagonal = KCycleLineCoefficient(l, shape->ncoeffs / 2, at[0]);
   sums->t += PetscAbsScalar(diagonal);
   for (int o = 0; o < shape->ncoeffs; o++) {
-    const PetscScalar a = inside ? KCycleLineArray(l, o)[i] : KCycleLineCoefficient(l, o, i);
+    const PetscScalar a = inside ? KCycleLineArray(l, o)[at[0]] : KCycleLineCoefficient(l, o, at[0]);
     PetscInt          q;
 
     if (a == (PetscScalar)0.0) continue;
     q = inside ? p + maker->delta[o]
-               : Column(box, i + shape->dx[o], j + shape->dy[shape->line[o]], k + shape->dz[shape->line[o]]);
-    if (maker->place[q] < 0) {
-      maker->place[q]     = *end;
+               : KCycleBoxColumn(box, at[0] + shape->dx[o], at[1] + shape->dy[shape->line[o]],
+                                 at[2] + shape->dz[shape->line[o]]);
+    if (maker->position[q] < 0) {
+      maker->position[q]  = *end;
       maker->value[*end]  = 0;
       maker->column[*end] = q;
       *end += 1;
     }
-    maker->value[maker->place[q]] += a;
-    KCycleClusterAdd(sums, diagonal, a, (PetscBool)(maker->place[q] < outside));
+    maker->value[maker->position[q]] += a;
+    KCycleClusterAdd(sums, diagonal, a, (PetscBool)(maker->position[q] < outside));
   }
 }
 
 /* The row 1^T A of one cluster, or of a part, in the window */
 static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], PetscInt cluster, PetscBool whole)
 {
-  const PetscInt    r = maker->n++, begin = maker->start[r], npoints = maker->lines.st->box->npoints;
-  const size_t      needed = (size_t)begin + (size_t)m * maker->lines.st->shape.ncoeffs;
+  const PetscInt    r = maker->n, begin = maker->start[r], npoints = maker->lines.st->box->npoints;
+  const PetscInt    needed = begin + m * maker->lines.st->shape.ncoeffs;
   PetscInt          end    = begin;
   KCycleClusterSums sums   = {0, 0, 0, 0, 0};
 
   PetscFunctionBegin;
-  if (needed > maker->most) {
-    maker->most = 2 * needed;
-    PetscCall(PetscRealloc(maker->most * sizeof(PetscInt), &maker->column));
-    PetscCall(PetscRealloc(maker->most * sizeof(PetscScalar), &maker->value));
-  }
+  PetscCall(KCycleGrow(needed, &maker->mostcolumns, sizeof(PetscInt), &maker->column));
+  PetscCall(KCycleGrow(needed, &maker->mostvalues, sizeof(PetscScalar), &maker->value));
   PetscCall(PetscSortInt(m, member));
   for (PetscInt i = 0; i < m; i++) {
-    maker->place[member[i]] = end;
-    maker->value[end]       = 0;
-    maker->column[end++]    = member[i];
+    maker->position[member[i]] = end;
+    maker->value[end]          = 0;
+    maker->column[end++]       = member[i];
   }
   for (PetscInt i = 0; i < m; i++) AddRow(maker, member[i], begin + m, &end, &sums);
   maker->far[r] = PETSC_FALSE;
   for (PetscInt e = begin; e < end; e++) {
-    maker->place[maker->column[e]] = -1;
+    maker->position[maker->column[e]] = -1;
     if (maker->column[e] >= npoints) maker->far[r] = PETSC_TRUE;
   }
   maker->cluster[r]   = cluster;
@@ -126,7 +111,7 @@ static PetscErrorCode MakeRow(Maker *maker, PetscInt m, PetscInt member[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A new slice with so many entries of each lane, which are nobody's yet, for n rows */
+/* A new slice with depth entries of each lane, not filled yet, for n rows */
 static PetscErrorCode NewSlice(Maker *maker, PetscInt n, const PetscInt row[], PetscInt depth, KCycleClusters *cl)
 {
   const PetscInt slice = cl->nslices++, begin = cl->start[slice];
@@ -134,11 +119,8 @@ static PetscErrorCode NewSlice(Maker *maker, PetscInt n, const PetscInt row[], P
 
   PetscFunctionBegin;
   PetscCall(PetscIntCast((begin + (PetscInt64)depth) * KC_CLUSTER_LANES, &end));
-  if ((size_t)end > maker->mostpacked) {
-    maker->mostpacked = 2 * (size_t)end;
-    PetscCall(PetscRealloc(maker->mostpacked * sizeof(PetscInt), &cl->column));
-    PetscCall(PetscRealloc(maker->mostpacked * sizeof(PetscScalar), &cl->value));
-  }
+  PetscCall(KCycleGrow(end, &maker->mostpacked[0], sizeof(PetscInt), &cl->column));
+  PetscCall(KCycleGrow(end, &maker->mostpacked[1], sizeof(PetscScalar), &cl->value));
   cl->start[slice + 1] = begin + depth;
   cl->near[slice]      = PETSC_TRUE;
   for (PetscInt i = 0; i < n; i++) {
@@ -153,49 +135,31 @@ static PetscErrorCode NewSlice(Maker *maker, PetscInt n, const PetscInt row[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Up to eight short rows, one in each lane. A lane that ends early goes on with zeros */
-static PetscErrorCode PackShort(Maker *maker, PetscInt n, const PetscInt row[], KCycleClusters *cl)
+/* Up to eight short rows, one in each lane, or a long one, whose entries go round the lanes. A lane that ends early is
+   filled with zeros */
+static PetscErrorCode Pack(Maker *maker, PetscInt n, const PetscInt row[], PetscBool round, KCycleClusters *cl)
 {
-  const PetscInt slice = cl->nslices;
-  PetscInt       depth = 0, *column;
-  PetscScalar   *value;
+  const PetscInt slice = cl->nslices, lanes = KC_CLUSTER_LANES, step = round ? lanes : 1;
+  PetscInt       depth = 0;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) depth = PetscMax(depth, maker->start[row[i] + 1] - maker->start[row[i]]);
+  for (PetscInt i = 0; i < n; i++)
+    depth = PetscMax(depth, (maker->start[row[i] + 1] - maker->start[row[i]] + step - 1) / step);
   PetscCall(NewSlice(maker, n, row, depth, cl));
-  column = cl->column + KC_CLUSTER_LANES * cl->start[slice];
-  value  = cl->value + KC_CLUSTER_LANES * cl->start[slice];
-  for (PetscInt l = 0; l < KC_CLUSTER_LANES; l++) {
-    const PetscInt r = row[l < n ? l : 0], begin = maker->start[r], length = l < n ? maker->start[r + 1] - begin : 0;
+  for (PetscInt l = 0; l < lanes; l++) {
+    const PetscInt r = row[l < n ? l : 0], begin = maker->start[r] + (round ? l : 0);
+    const PetscInt end    = round || l < n ? maker->start[r + 1] : begin;
+    PetscInt      *column = cl->column + lanes * cl->start[slice] + l;
+    PetscScalar   *value  = cl->value + lanes * cl->start[slice] + l;
 
-    cl->members[KC_CLUSTER_LANES * slice + l] = l < n ? maker->size[r] : 0;
+    cl->members[lanes * slice + l] = round ? (maker->size[r] + lanes - 1 - l) / lanes : l < n ? maker->size[r] : 0;
     for (PetscInt e = 0; e < depth; e++) {
-      column[KC_CLUSTER_LANES * e + l] = maker->column[e < length ? begin + e : begin];
-      value[KC_CLUSTER_LANES * e + l]  = e < length ? maker->value[begin + e] : (PetscScalar)0.0;
+      const PetscInt from = begin + step * e;
+
+      column[lanes * e] = maker->column[from < end ? from : maker->start[r]];
+      value[lanes * e]  = from < end ? maker->value[from] : (PetscScalar)0.0;
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A long row, whose entries go round the lanes */
-static PetscErrorCode PackLong(Maker *maker, PetscInt r, KCycleClusters *cl)
-{
-  const PetscInt slice = cl->nslices, begin = maker->start[r], length = maker->start[r + 1] - begin;
-  PetscInt      *column;
-  PetscScalar   *value;
-
-  PetscFunctionBegin;
-  PetscCall(NewSlice(maker, 1, &r, (length + KC_CLUSTER_LANES - 1) / KC_CLUSTER_LANES, cl));
-  column = cl->column + KC_CLUSTER_LANES * cl->start[slice];
-  value  = cl->value + KC_CLUSTER_LANES * cl->start[slice];
-  PetscCall(PetscArraycpy(column, maker->column + begin, length));
-  PetscCall(PetscArraycpy(value, maker->value + begin, length));
-  for (PetscInt e = length; e % KC_CLUSTER_LANES; e++) {
-    column[e] = column[0];
-    value[e]  = 0;
-  }
-  for (PetscInt l = 0; l < KC_CLUSTER_LANES; l++)
-    cl->members[KC_CLUSTER_LANES * slice + l] = (maker->size[r] + KC_CLUSTER_LANES - 1 - l) / KC_CLUSTER_LANES;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -225,23 +189,21 @@ static PetscErrorCode PackWindow(Maker *maker, KCycleClusters *cl)
   for (PetscInt r = 0; r < n; r++) key[r] = maker->size[r] + (maker->far[r] ? KC_LONG : 0);
   SortRows(n, key, maker->row[1], row);
   for (PetscInt i = 0; i < n; i += KC_CLUSTER_LANES)
-    PetscCall(PackShort(maker, PetscMin(KC_CLUSTER_LANES, n - i), row + i, cl));
+    PetscCall(Pack(maker, PetscMin(KC_CLUSTER_LANES, n - i), row + i, PETSC_FALSE, cl));
   maker->n = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nothing is in place yet */
+/* The row that is made is empty */
 static PetscErrorCode MakerCreate(const KCycleStencil *st, PetscInt order[], Maker *maker)
 {
   const KCycleBox *box = st->box;
 
   PetscFunctionBegin;
-  KCycleLinesCreate(st, &maker->lines);
-  for (int o = 0; o < st->shape.ncoeffs; o++)
-    maker->delta[o] =
-        st->shape.dx[o] + box->n[0] * (st->shape.dy[st->shape.line[o]] + box->n[1] * st->shape.dz[st->shape.line[o]]);
-  PetscCall(PetscMalloc1(box->npoints + box->nhalo, &maker->place));
-  for (PetscInt p = 0; p < box->npoints + box->nhalo; p++) maker->place[p] = -1;
+  KCycleLineCacheCreate(st, &maker->lines);
+  KCycleStencilDeltas(st, maker->delta);
+  PetscCall(PetscMalloc1(box->npoints + box->nhalo, &maker->position));
+  for (PetscInt p = 0; p < box->npoints + box->nhalo; p++) maker->position[p] = -1;
   maker->order = order;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -249,7 +211,7 @@ static PetscErrorCode MakerCreate(const KCycleStencil *st, PetscInt order[], Mak
 static PetscErrorCode MakerDestroy(Maker *maker)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(maker->place));
+  PetscCall(PetscFree(maker->position));
   PetscCall(PetscFree(maker->column));
   PetscCall(PetscFree(maker->value));
   PetscCall(PetscFree(maker));
@@ -259,13 +221,13 @@ static PetscErrorCode MakerDestroy(Maker *maker)
 /* Which part of a generation a cluster is in */
 static PetscInt GroupOf(const KCycleClusterList *list, PetscInt c)
 {
-  return 2 * list->generation[c] + (list->owner[c] < 0);
+  return 2 * list->part[c].generation + (list->part[c].owner < 0);
 }
 
-/* Clusters by generations, parts first, and then in the order of points, for the sake of the cache. place is -1 before
-   and behind. start becomes where each group starts, and has zeros before */
-static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoints, PetscInt place[], PetscInt ngroups,
-                                   PetscInt start[], PetscInt order[])
+/* Clusters by generations, parts first, and then in the order of points, for the sake of the cache. position is -1
+   before and after. start becomes where each group starts, and has zeros before */
+static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoints, PetscInt position[],
+                                   PetscInt ngroups, PetscInt start[], PetscInt order[])
 {
   PetscInt *next;
 
@@ -274,15 +236,15 @@ static PetscErrorCode SortClusters(const KCycleClusterList *list, PetscInt npoin
   for (PetscInt c = 0; c < list->n; c++) {
     PetscInt first = npoints;
 
-    for (PetscInt i = list->first[c]; i < list->first[c + 1]; i++) first = PetscMin(first, list->member[i]);
-    next[c]      = place[first];
-    place[first] = c;
+    for (PetscInt i = list->part[c].first; i < list->part[c + 1].first; i++) first = PetscMin(first, list->member[i]);
+    next[c]         = position[first];
+    position[first] = c;
     start[GroupOf(list, c) + 1]++;
   }
   for (PetscInt g = 0; g < ngroups; g++) start[g + 1] += start[g];
   for (PetscInt p = 0; p < npoints; p++) {
-    for (PetscInt c = place[p]; c >= 0; c = next[c]) order[start[GroupOf(list, c)]++] = c;
-    place[p] = -1;
+    for (PetscInt c = position[p]; c >= 0; c = next[c]) order[start[GroupOf(list, c)]++] = c;
+    position[p] = -1;
   }
   for (PetscInt g = ngroups; g > 0; g--) start[g] = start[g - 1];
   start[0] = 0;
@@ -296,17 +258,18 @@ static PetscErrorCode MakeGroup(Maker *maker, const KCycleClusterList *list, Pet
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; i++) {
-    const PetscInt c = cluster[i];
+    const PetscInt c = cluster[i], r = maker->n;
 
-    PetscCall(MakeRow(maker, list->first[c + 1] - list->first[c], list->member + list->first[c], c, whole));
-    if (maker->start[maker->n] - maker->start[maker->n - 1] >= KC_LONG) PetscCall(PackLong(maker, --maker->n, cl));
+    PetscCall(MakeRow(maker, KCycleClusterSize(list, c), KCycleClusterMembers(list, c), c, whole));
+    if (maker->start[r + 1] - maker->start[r] >= KC_LONG) PetscCall(Pack(maker, 1, &r, PETSC_TRUE, cl));
+    else maker->n++;
     if (maker->n == KC_WINDOW) PetscCall(PackWindow(maker, cl));
   }
   PetscCall(PackWindow(maker, cl));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Memory for rows of so many clusters, each with a slice of its own at worst; and what of it is needed */
+/* Memory for the rows of n clusters */
 static PetscErrorCode ResizeRows(KCycleClusters *cl, PetscInt n, PetscInt nslices)
 {
   PetscFunctionBegin;
@@ -331,7 +294,7 @@ static PetscErrorCode MakeRows(const KCycleStencil *st, const KCycleClusterList 
   PetscCall(MakerCreate(st, order, maker));
   PetscCall(PetscMalloc1(list->n, &sorted));
   PetscCall(PetscCalloc1(ngroups + 1, &start));
-  PetscCall(SortClusters(list, st->box->npoints, maker->place, ngroups, start, sorted));
+  PetscCall(SortClusters(list, st->box->npoints, maker->position, ngroups, start, sorted));
   PetscCall(ResizeRows(cl, list->n, list->n));
   cl->start[0] = cl->first[0] = 0;
   for (PetscInt g = 0; g < ngroups; g++) {
@@ -371,10 +334,10 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list,
     if (!any[g]) continue;
     PetscCall(PetscMalloc1(cl->nparts[g], &root));
     for (PetscInt i = 0; i < cl->nparts[g]; i++) {
-      const PetscInt c = order[cl->first[cl->generation[2 * g]] + i];
+      const KCycleClusterPart *part = &list->part[order[cl->first[cl->generation[2 * g]] + i]];
 
-      root[i].rank  = list->owner[c];
-      root[i].index = list->slot[c];
+      root[i].rank  = part->owner;
+      root[i].index = part->slot;
     }
     PetscCall(PetscSFCreate(comm, &cl->sf[g]));
     PetscCall(PetscSFSetGraph(cl->sf[g], cl->nslots, cl->nparts[g], NULL, PETSC_COPY_VALUES, root, PETSC_COPY_VALUES));
@@ -385,9 +348,8 @@ static PetscErrorCode ConnectParts(MPI_Comm comm, const KCycleClusterList *list,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Clusters of an operator, or none: then *clusters is NULL on all processes */
-static PetscErrorCode ClustersCreate(Mat A, const KCycleSmoother *smoother, const KCycleSeeds *seeds,
-                                     KCycleClusters **clusters)
+/* If the operator has clusters the smoother becomes one that corrects them after each sweep */
+PetscErrorCode KCycleSmootherCorrectClusters(Mat A, KCycleSmoother **smoother, const KCycleSeeds *seeds)
 {
   const KCycleStencil *st           = KCycleStencilOf(A);
   MPI_Comm             comm         = PetscObjectComm((PetscObject)A);
@@ -396,10 +358,9 @@ static PetscErrorCode ClustersCreate(Mat A, const KCycleSmoother *smoother, cons
   KCycleClusters      *cl;
 
   PetscFunctionBegin;
-  *clusters = NULL;
   PetscCall(PetscMemzero(&list, sizeof(list)));
-  PetscCall(KCycleClustersSearch(A, smoother, seeds, &list));
-  for (PetscInt c = 0; c < list.n; c++) ngenerations = PetscMax(ngenerations, list.generation[c] + 1);
+  PetscCall(KCycleClustersSearch(A, *smoother, seeds, &list));
+  for (PetscInt c = 0; c < list.n; c++) ngenerations = PetscMax(ngenerations, list.part[c].generation + 1);
   PetscCall(PetscNew(&cl));
   cl->references = 1;
   PetscCallMPI(MPI_Allreduce(&ngenerations, &cl->ngenerations, 1, MPIU_INT, MPI_MAX, comm));
@@ -412,19 +373,8 @@ static PetscErrorCode ClustersCreate(Mat A, const KCycleSmoother *smoother, cons
     PetscCall(PetscFree(order));
     cl->found[0] = list.nclusters;
     cl->found[1] = list.npoints;
-    *clusters    = cl;
+    PetscCall(KCycleSmootherWrapClusters(cl, smoother));
   } else PetscCall(KCycleClustersDestroy(&cl));
   PetscCall(KCycleClusterListDestroy(&list));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Where there are clusters the smoother becomes one that corrects them behind each sweep */
-PetscErrorCode KCycleSmootherCorrectClusters(Mat A, KCycleSmoother **smoother, const KCycleSeeds *seeds)
-{
-  KCycleClusters *clusters;
-
-  PetscFunctionBegin;
-  PetscCall(ClustersCreate(A, *smoother, seeds, &clusters));
-  if (clusters) PetscCall(KCycleSmootherWrapClusters(clusters, smoother));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,24 +7,6 @@ const char *const PCRelaxOrderTypes[]    = {"forward",          "backward",     
                                             "PCRelaxOrderType", "PC_RELAX_ORDER_", NULL};
 const char *const PCRelaxClustersTypes[] = {"auto", "on", "off", "PCRelaxClustersType", "PC_RELAX_CLUSTERS_", NULL};
 
-/* NULL: the PC is of another type */
-PC_Relax *KCycleRelaxOf(PC pc)
-{
-  PetscBool ours;
-
-  return !PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &ours) && ours ? (PC_Relax *)pc->data : NULL;
-}
-
-/* Of the PC that a program asks for something */
-static PetscErrorCode GetRelax(PC pc, PC_Relax **relax)
-{
-  PetscFunctionBegin;
-  *relax = KCycleRelaxOf(pc);
-  PetscCheck(*relax, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "This PC is of type %s, not " PCRELAX,
-             ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "none");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@C
   PCRelaxSetType - Sets the smoother.
 
@@ -52,7 +34,7 @@ PetscErrorCode PCRelaxSetType(PC pc, PCRelaxType type)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(type, 2);
-  relax = KCycleRelaxOf(pc);
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KCycleSmootherGetList(&list));
   PetscCall(PetscFunctionListFind(list, type, &create));
@@ -82,14 +64,7 @@ PetscErrorCode PCRelaxSetType(PC pc, PCRelaxType type)
 @*/
 PetscErrorCode PCRelaxGetType(PC pc, PCRelaxType *type)
 {
-  PC_Relax *relax;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(type, 2);
-  PetscCall(GetRelax(pc, &relax));
-  *type = relax->type;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_GET(pc, PCRELAX, PC_Relax, type, type);
 }
 
 /*@
@@ -115,19 +90,9 @@ PetscErrorCode PCRelaxGetType(PC pc, PCRelaxType *type)
 @*/
 PetscErrorCode PCRelaxSetOmega(PC pc, PetscReal omega)
 {
-  PC_Relax *relax;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveReal(pc, omega, 2);
-  PetscCheck(omega >= 0 && omega < 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "omega must be at least 0 (chosen) and less than 2, not %g", (double)omega);
-  relax = KCycleRelaxOf(pc);
-  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
-  if (relax->omega == omega) PetscFunctionReturn(PETSC_SUCCESS);
-  relax->omega    = omega;
-  pc->setupcalled = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET(pc, PCRELAX, PC_Relax, omega, Real, omega,
+            PetscCheck(omega >= 0 && omega < 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+                       "omega must be at least 0 (chosen) and less than 2, not %g", (double)omega));
 }
 
 /*@
@@ -147,14 +112,7 @@ PetscErrorCode PCRelaxSetOmega(PC pc, PetscReal omega)
 @*/
 PetscErrorCode PCRelaxGetOmega(PC pc, PetscReal *omega)
 {
-  PC_Relax *relax;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(omega, 2);
-  PetscCall(GetRelax(pc, &relax));
-  *omega = relax->omega;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_GET(pc, PCRELAX, PC_Relax, omega, omega);
 }
 
 /*@
@@ -178,24 +136,13 @@ PetscErrorCode PCRelaxGetOmega(PC pc, PetscReal *omega)
   preconditioner. `PCSOR` does so too. Methods that need no symmetry, as `KSPGMRES` and `KSPBCGS`, work with
   `PC_RELAX_ORDER_FORWARD` as well.
 
-  `PCKCYCLE` reverses the order behind its coarse levels, so that its cycle is symmetric.
+  `PCKCYCLE` reverses the order after its coarse levels, so that its cycle is symmetric.
 
 .seealso: `PCRELAX`, `PCRelaxGetOrder()`
 @*/
 PetscErrorCode PCRelaxSetOrder(PC pc, PCRelaxOrderType order)
 {
-  PC_Relax *relax;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, order, 2);
-  PetscCall(KCycleCheckChoice(pc, PCRelaxOrderTypes, (int)order));
-  relax = KCycleRelaxOf(pc);
-  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
-  if (relax->order == order) PetscFunctionReturn(PETSC_SUCCESS);
-  relax->order    = order;
-  pc->setupcalled = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET_ENUM(pc, PCRELAX, PC_Relax, order, PCRelaxOrderTypes, order);
 }
 
 /*@
@@ -215,14 +162,7 @@ PetscErrorCode PCRelaxSetOrder(PC pc, PCRelaxOrderType order)
 @*/
 PetscErrorCode PCRelaxGetOrder(PC pc, PCRelaxOrderType *order)
 {
-  PC_Relax *relax;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(order, 2);
-  PetscCall(GetRelax(pc, &relax));
-  *order = relax->order;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_GET(pc, PCRELAX, PC_Relax, order, order);
 }
 
 /*@
@@ -243,19 +183,9 @@ PetscErrorCode PCRelaxGetOrder(PC pc, PCRelaxOrderType *order)
 @*/
 PetscErrorCode PCRelaxSetDegree(PC pc, PetscInt degree)
 {
-  PC_Relax *relax;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveInt(pc, degree, 2);
-  PetscCheck(degree > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "The degree must be at least 1, not %" PetscInt_FMT, degree);
-  relax = KCycleRelaxOf(pc);
-  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
-  if (relax->degree == degree) PetscFunctionReturn(PETSC_SUCCESS);
-  relax->degree   = degree;
-  pc->setupcalled = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET(pc, PCRELAX, PC_Relax, degree, Int, degree,
+            PetscCheck(degree > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+                       "The degree must be at least 1, not %" PetscInt_FMT, degree));
 }
 
 /*@
@@ -275,14 +205,7 @@ PetscErrorCode PCRelaxSetDegree(PC pc, PetscInt degree)
 @*/
 PetscErrorCode PCRelaxGetDegree(PC pc, PetscInt *degree)
 {
-  PC_Relax *relax;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(degree, 2);
-  PetscCall(GetRelax(pc, &relax));
-  *degree = relax->degree;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_GET(pc, PCRELAX, PC_Relax, degree, degree);
 }
 
 /*@C
@@ -312,7 +235,7 @@ PetscErrorCode PCRelaxSetDirections(PC pc, const char directions[])
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(directions, 2);
-  relax = KCycleRelaxOf(pc);
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrlen(directions, &len));
   while (*c && strchr("xyz", *c) && !strchr(c + 1, *c)) c++;
@@ -344,14 +267,7 @@ PetscErrorCode PCRelaxSetDirections(PC pc, const char directions[])
 @*/
 PetscErrorCode PCRelaxGetDirections(PC pc, const char *directions[])
 {
-  PC_Relax *relax;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(directions, 2);
-  PetscCall(GetRelax(pc, &relax));
-  *directions = relax->directions;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_GET(pc, PCRELAX, PC_Relax, directions, directions);
 }
 
 /*@
@@ -380,27 +296,16 @@ PetscErrorCode PCRelaxGetDirections(PC pc, const char *directions[])
   With `PC_RELAX_CLUSTERS_AUTO` the search starts at points where couplings in opposite directions differ by more than a
   factor of 3, with `PC_RELAX_CLUSTERS_ON`, or where couplings inside the grid are missing, at all points. On the finest
   level of `PCKCYCLE` the factor is 30, on coarser ones 30 over the ratio of numbers of points, but 3 at least: the
-  search takes less time there. With convection, where couplings of pairs of points differ by 0.3 of their sums in the
+  search takes less time. With convection, where couplings of pairs of points differ by 0.3 of their sums in the
   mean, no clusters are looked for. On levels that are coarsened in one direction alone the search starts only at points
   between those that the coarser grid keeps whose strongest coupling is across that direction: other clusters are
-  clusters there, too. `PC_RELAX_CLUSTERS_ON` ignores the factor and convection.
+  clusters of the coarser grid, too. `PC_RELAX_CLUSTERS_ON` ignores the factor and convection.
 
 .seealso: `PCRELAX`, `PCRelaxGetClusters()`
 @*/
 PetscErrorCode PCRelaxSetClusters(PC pc, PCRelaxClustersType clustering)
 {
-  PC_Relax *relax;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidLogicalCollectiveEnum(pc, clustering, 2);
-  PetscCall(KCycleCheckChoice(pc, PCRelaxClustersTypes, (int)clustering));
-  relax = KCycleRelaxOf(pc);
-  if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
-  if (relax->clustering == clustering) PetscFunctionReturn(PETSC_SUCCESS);
-  relax->clustering = clustering;
-  pc->setupcalled   = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_SET_ENUM(pc, PCRELAX, PC_Relax, clustering, PCRelaxClustersTypes, clustering);
 }
 
 /*@
@@ -420,14 +325,7 @@ PetscErrorCode PCRelaxSetClusters(PC pc, PCRelaxClustersType clustering)
 @*/
 PetscErrorCode PCRelaxGetClusters(PC pc, PCRelaxClustersType *clustering)
 {
-  PC_Relax *relax;
-
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(clustering, 2);
-  PetscCall(GetRelax(pc, &relax));
-  *clustering = relax->clustering;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  KC_PC_GET(pc, PCRELAX, PC_Relax, clustering, clustering);
 }
 
 /*@C
@@ -443,10 +341,10 @@ PetscErrorCode PCRelaxGetClusters(PC pc, PCRelaxClustersType *clustering)
 
   Notes:
   Called before the option is read: by the program after `PetscInitialize()`, or by a library that `-dll_append` loads.
-  A name that there is already is taken over.
+  A name that exists already gets the new smoother.
 
   A smoother sets at least `setup` and `sweeps`. If it sets `plane`, one step of a sweep on one plane of the grid,
-  instead of `sweeps`, its sweeps run plane by plane behind each other, fused with restriction and interpolation;
+  instead of `sweeps`, its sweeps run plane by plane one after the other, fused with restriction and interpolation;
   `nsteps` is the number of these steps, 15 at most. It is an error to choose one with more of them.
 
 .seealso: `PCRELAX`, `PCRelaxSetType()`

@@ -3,7 +3,7 @@
   grid of their own, on which the operator keeps the couplings inside planes. One cycle of PCKCYCLE, which coarsens the
   two directions of the planes alone, solves all of them at a time; it chooses points or lines as other levels do.
 
-  On that grid planes are across z, whatever they are across on the smoother's: they lie one behind the other, and what
+  On that grid planes are across z, whatever they are across on the smoother's: they are next to each other, and what
   is done with one of them stays in a cache. Processes are numbered in its order, as a DMDA wants them; those that have
   no plane of this parity have no part in it.
 */
@@ -13,8 +13,8 @@ typedef struct {
   MPI_Comm comm; /* the processes in the order of the planes' grid; MPI_COMM_NULL: there is one */
   Mat      A;
   PC       pc;
-  Vec      b, x;                                                   /* without arrays of their own */
-  PetscErrorCode (*there)(PC, const PetscScalar *, PetscScalar *); /* a cycle on a device */
+  Vec      b, x;                                                         /* without arrays of their own */
+  PetscErrorCode (*applydevice)(PC, const PetscScalar *, PetscScalar *); /* a cycle on a device */
 } PlaneSolver;
 
 /* The coefficients of the planes, without couplings across them */
@@ -37,19 +37,8 @@ static void FindCoefficients(const KCycleShape *of, const KCycleShape *to, const
   }
 }
 
-/* Lines of planes may run across those of st: these are asked for once */
-static PetscErrorCode FindLines(PlaneValues *v)
-{
-  const PetscInt nlines = v->st->box->nlines;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(nlines, &v->lines));
-  for (PetscInt line = 0; line < nlines; line++) MatStencilLineArrays(v->st, line, &v->lines[line]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* One coefficient of n points that lie along a line of st, all of its points */
-static void TakeAlong(const KCycleLine *l, int o, PetscInt n, PetscScalar values[])
+static void CopyAlong(const KCycleLine *l, int o, PetscInt n, PetscScalar values[])
 {
   values[0] = l->end[0][o * l->stride];
   if (n > 2) memcpy(values + 1, l->c[o] + 1, sizeof(*values) * (size_t)(n - 2));
@@ -57,7 +46,7 @@ static void TakeAlong(const KCycleLine *l, int o, PetscInt n, PetscScalar values
 }
 
 /* One coefficient of n points that lie across lines of st, point i of each */
-static void TakeAcross(const KCycleLine *l, PetscInt distance, int o, PetscInt i, PetscInt n, PetscScalar values[])
+static void CopyAcross(const KCycleLine *l, PetscInt distance, int o, PetscInt i, PetscInt n, PetscScalar values[])
 {
   for (PetscInt p = 0; p < n; p++, l += distance) values[p] = KCycleLineCoefficient(l, o, i);
 }
@@ -77,8 +66,8 @@ static void LineValues(const PlaneValues *v, const KCycleShape *shape, PetscInt 
   l            = v->lines + at[1] + ny * at[2];
   for (int o = 0; o < shape->ncoeffs; o++, values += n) {
     if (v->from[o] < 0) memset(values, 0, sizeof(*values) * (size_t)n);
-    else if (order[0] == 0) TakeAlong(l, v->from[o], n, values);
-    else TakeAcross(l, order[0] == 1 ? 1 : ny, v->from[o], at[0], n, values);
+    else if (order[0] == 0) CopyAlong(l, v->from[o], n, values);
+    else CopyAcross(l, order[0] == 1 ? 1 : ny, v->from[o], at[0], n, values);
   }
 }
 
@@ -95,7 +84,8 @@ static PetscErrorCode FillMatrix(const KCycleStencil *st, int d, int parity, Pet
   KCyclePlanesOrder(st->box, d, v.order);
   KCyclePartFind(st->box, d, parity, &v.part);
   FindCoefficients(&st->shape, shape, v.order, v.from);
-  PetscCall(FindLines(&v));
+  PetscCall(PetscMalloc1(st->box->nlines, &v.lines)); /* those of planes may run across: each is asked for once */
+  for (PetscInt line = 0; line < st->box->nlines; line++) MatStencilLineArrays(st, line, &v.lines[line]);
   *same = PETSC_TRUE;
   PetscCall(PetscMalloc1(shape->ncoeffs * n, &values));
   PetscCall(MatStencilStoreBegin(A, half));
@@ -109,7 +99,7 @@ static PetscErrorCode FillMatrix(const KCycleStencil *st, int d, int parity, Pet
 }
 
 /* Of the parts of processes along direction d those that have points remain */
-static void LeaveOut(KCycleBox *box, int d)
+static void DropEmpty(KCycleBox *box, int d)
 {
   PetscInt n = 0;
 
@@ -132,7 +122,7 @@ static PetscErrorCode CreateGrid(const KCycleBox *box, int d, int parity, KCycle
   *number   = 0;
   KCyclePlanesOrder(box, d, order);
   PetscCall(KCycleBoxCoarsen(box, factor, origin, PETSC_FALSE, planes));
-  LeaveOut(planes, d);
+  DropEmpty(planes, d);
   for (int i = 0; i < 3; i++) {
     while (planes->range[i][at[i] + 1] <= planes->start[i] && at[i] < planes->nproc[i] - 1) at[i]++;
   }
@@ -222,14 +212,14 @@ static PetscErrorCode Solve(void *solver, PetscScalar *r, PetscScalar *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PCKCYCLE has levels there beside those of the host then */
+/* PCKCYCLE has a device copy of its levels then */
 static PetscErrorCode Attach(void *solver, const char *why[])
 {
   PlaneSolver *p = (PlaneSolver *)solver;
 
   PetscFunctionBegin;
   PetscUseMethod(p->pc, "PCKCycleAttachDeviceCopy_C", (PC, const char *[]), (p->pc, why));
-  PetscCall(PetscObjectQueryFunction((PetscObject)p->pc, "PCKCycleApplyDeviceCopy_C", &p->there));
+  PetscCall(PetscObjectQueryFunction((PetscObject)p->pc, "PCKCycleApplyDeviceCopy_C", &p->applydevice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,7 +228,7 @@ static PetscErrorCode SolveOnDevice(void *solver, const PetscScalar *r, PetscSca
   PlaneSolver *p = (PlaneSolver *)solver;
 
   PetscFunctionBegin;
-  PetscCall((*p->there)(p->pc, r, e));
+  PetscCall((*p->applydevice)(p->pc, r, e));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,7 @@
 /*
   PCRELAX: smoothers for stencil matrices.
 */
-#include <petsckcycle/private/relaximpl.h>
+#include "searchimpl.h"
 #include <petsckcycle/private/deviceimpl.h>
 #include <petsckcycle/private/memoryimpl.h>
 #include <petsckcycle/private/registerimpl.h>
@@ -12,7 +12,7 @@ static PetscErrorCode PCReset_Relax(PC pc)
 
   PetscFunctionBegin;
   PetscCall(KCycleSmootherDestroy(&relax->smoother));
-  PetscCall(KCycleRelaxDeviceReset(relax));
+  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&relax->work[i]));
   PetscCall(MatDestroy(&relax->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -26,13 +26,12 @@ static PetscErrorCode FindStencil(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatStencilIs(pc->pmat, &is));
+  if (is) PetscCall(PetscObjectReference((PetscObject)pc->pmat));
+  PetscCall(MatDestroy(&relax->A));
   if (is) {
-    PetscCall(PetscObjectReference((PetscObject)pc->pmat));
-    PetscCall(MatDestroy(&relax->A));
     relax->A = pc->pmat;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatDestroy(&relax->A));
   PetscCall(MatGetDM(pc->pmat, &dm));
   if (!dm) PetscCall(PCGetDM(pc, &dm));
   PetscCall(MatStencilFromAIJ(pc->pmat, dm, 0, PETSC_FALSE, MAT_INITIAL_MATRIX, &relax->A, &fits));
@@ -106,8 +105,8 @@ static PetscErrorCode CreateSmoother(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the search for clusters starts. An island between walls is a cluster, though none of its couplings jump, and
-   coarser grids may not see the walls */
+/* Where the search for clusters starts. An island between inactive cells is a cluster, though none of its couplings
+   jump, and coarser grids may not see these cells */
 static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
 {
   KCycleSeeds seeds = {scan->cuts, KCYCLE_JUMP, -1, 0, KC_CLUSTER_SINGULAR};
@@ -131,8 +130,9 @@ static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
   return seeds;
 }
 
-/* Is a search worth its time? It is where couplings jump, or walls are inside the grid, but not with convection: there
-   all couplings jump, and a group of points along the wind whose equations add up to nearly nothing is no cluster */
+/* Is a search worth its time? It is if couplings jump, or inactive cells are inside the grid, but not with convection:
+   then all couplings jump, and a group of points along the wind whose equations add up to nearly nothing is not a
+   cluster */
 static PetscErrorCode HasClusters(PC_Relax *relax, PetscReal jump, PetscBool *has)
 {
   const KCycleScan *scan;
@@ -157,7 +157,7 @@ static PetscErrorCode CorrectClusters(PC pc)
 
   PetscFunctionBegin;
   PetscCheck(!on || !relax->smoother->whole, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-             "Clusters are corrected behind sweeps, and -pc_relax_type %s has none: use coloured sweeps or jacobi, or "
+             "Clusters are corrected after sweeps, and -pc_relax_type %s has none: use coloured sweeps or jacobi, or "
              "-pc_relax_clusters off",
              relax->smoother->name);
   PetscCall(PCGetFailedReason(pc, &reason));
@@ -169,7 +169,7 @@ static PetscErrorCode CorrectClusters(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What depends on the values of the operator alone: a preconditioner that is kept sweeps with the new ones */
+/* What depends on nothing but the values of the operator: a preconditioner that is kept sweeps with the new ones */
 PetscErrorCode PCRelaxRenew(PC pc)
 {
   PC_Relax        *relax = (PC_Relax *)pc->data;
@@ -196,15 +196,6 @@ static PetscErrorCode PCSetUp_Relax(PC pc)
   PetscCall(CorrectClusters(pc));
   PetscCall(PCRelaxRenew(pc));
   PetscCall(PetscObjectStateIncrease((PetscObject)pc)); /* who has taken the smoother sees that it is another */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* KSP asks for the reason of a failure after this, and would find that of an earlier solve where values were
-   repaired without KSPSetOperators() */
-static PetscErrorCode PCSetUpOnBlocks_Relax(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(PCSetUp(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -299,9 +290,10 @@ static PetscErrorCode PCApplyRichardson_Relax(PC pc, Vec b, Vec x, Vec w, PetscR
 /* Of no effect on other types, as the next three */
 PetscErrorCode PCRelaxSetReverse(PC pc, PetscBool reverse)
 {
-  PC_Relax *relax = KCycleRelaxOf(pc);
+  PC_Relax *relax;
 
   PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   if (relax) relax->reverse = reverse;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -309,9 +301,10 @@ PetscErrorCode PCRelaxSetReverse(PC pc, PetscBool reverse)
 /* The colour of this point comes first */
 PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
 {
-  PC_Relax *relax = KCycleRelaxOf(pc);
+  PC_Relax *relax;
 
   PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   if (relax) PetscCall(PetscArraycpy(relax->origin, origin, 3));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -319,9 +312,10 @@ PetscErrorCode PCRelaxSetOrigin(PC pc, const PetscInt origin[])
 /* The coarser grid that corrections come from: smoothers leave to it what it sees */
 PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscInt origin[], PetscInt ratio)
 {
-  PC_Relax *relax = KCycleRelaxOf(pc);
+  PC_Relax *relax;
 
   PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   PetscCall(PCRelaxSetOrigin(pc, origin));
   if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscArraycpy(relax->factor, factor, 3));
@@ -333,10 +327,11 @@ PetscErrorCode PCRelaxSetCoarsened(PC pc, const PetscInt factor[], const PetscIn
    points */
 PetscErrorCode PCRelaxSetLines(PC pc, const char lines[], const char planes[])
 {
-  PC_Relax *relax = KCycleRelaxOf(pc);
+  PC_Relax *relax;
   PetscBool same[2];
 
   PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(relax->lines, lines, &same[0]));
   PetscCall(PetscStrcmp(relax->planes, planes, &same[1]));
@@ -346,14 +341,15 @@ PetscErrorCode PCRelaxSetLines(PC pc, const char lines[], const char planes[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is it PCRELAX, and has nobody chosen its type, by the option neither? */
+/* Is it PCRELAX with the type auto, and does no option choose another one? */
 PetscErrorCode PCRelaxIsAuto(PC pc, PetscBool *automatic)
 {
-  const PC_Relax *relax = KCycleRelaxOf(pc);
-  char            type[64];
-  PetscBool       given;
+  PC_Relax *relax;
+  char      type[64];
+  PetscBool given;
 
   PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   *automatic = PETSC_FALSE;
   if (!relax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, ((PetscObject)pc)->prefix, "-pc_relax_type", type,
@@ -366,9 +362,10 @@ PetscErrorCode PCRelaxIsAuto(PC pc, PetscBool *automatic)
    none */
 PetscErrorCode PCRelaxGetSmoother(PC pc, Mat A, KCycleSmoother **smoother, PCRelaxOrderType *order)
 {
-  PC_Relax *relax = KCycleRelaxOf(pc);
+  PC_Relax *relax;
 
   PetscFunctionBegin;
+  PetscCall(KCyclePCQuery(pc, PCRELAX, &relax));
   *smoother = NULL;
   if (!relax || !relax->smoother || relax->A != A) PetscFunctionReturn(PETSC_SUCCESS);
   relax->smoothing = PETSC_TRUE;
@@ -445,8 +442,8 @@ static PetscErrorCode PCDestroy_Relax(PC pc)
   `PC_RELAX_PLANES` relaxes the points of a plane together, in 3D: one cycle of `PCKCYCLE`, which coarsens the two
   directions of the planes and chooses points or lines by itself, for all planes of one parity. It takes as long as five
   or six sweeps of alternating lines, and memory for the operators of all planes in each direction; it pays where two
-  directions are strong beside the third, and which two changes from place to place. Options of its cycles begin with
-  `-planes_`, as `-mg_levels_planes_pc_kcycle_kappa`. Their grid has the planes one behind the other in z; x is the
+  directions are strong compared with the third, and which two changes within the grid. Options of its cycles begin with
+  `-planes_`, as `-mg_levels_planes_pc_kcycle_kappa`. Their grid has the planes one after the other in z; x is the
   direction of the planes with more points, in doubt the one that comes first.
 
 .seealso: `PCKCYCLE`, `MATSTENCIL`, `PCRelaxSetType()`, `PCRelaxSetOmega()`, `PCRelaxSetOrder()`, `PCRelaxSetDegree()`,
@@ -463,7 +460,7 @@ PetscErrorCode PCCreate_Relax(PC pc)
   relax->order             = PC_RELAX_ORDER_AUTO;
   relax->degree            = 2;
   pc->ops->setup           = PCSetUp_Relax;
-  pc->ops->setuponblocks   = PCSetUpOnBlocks_Relax;
+  pc->ops->setuponblocks   = KCyclePCSetUpOnBlocks;
   pc->ops->presolve        = PCPreSolve_Relax;
   pc->ops->apply           = PCApply_Relax;
   pc->ops->applytranspose  = PCApplyTranspose_Relax;

@@ -5,13 +5,6 @@
 #include <petsckcycle/private/deviceimpl.h>
 #include <petsckcycle/private/relaximpl.h>
 
-PetscErrorCode KCycleRelaxDeviceReset(PC_Relax *relax)
-{
-  PetscFunctionBegin;
-  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&relax->work[i]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 #if defined(KCYCLE_HAVE_CUDA)
 /* Does the smoother have kernels for a device that both vectors are on? */
 PetscErrorCode KCycleRelaxIsOnDevice(const PC_Relax *relax, Vec b, Vec x, PetscBool *device)
@@ -27,7 +20,7 @@ PetscErrorCode KCycleRelaxIsOnDevice(const PC_Relax *relax, Vec b, Vec x, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Work vectors are kept, and what the smoother has there */
+/* Work vectors are kept, and so is what the smoother has on the device */
 PetscErrorCode KCycleRelaxSweepsOnDevice(PC_Relax *relax, const KCycleSweeps *sweeps, Vec b, Vec x)
 {
   const int            n = KCycleDeviceSmootherWork(relax->smoother);
@@ -53,23 +46,5 @@ PetscErrorCode KCycleRelaxSweepsOnDevice(PC_Relax *relax, const KCycleSweeps *sw
   PetscCall(VecRestoreArrayReadAndMemType(b, &ba));
   for (int i = 0; i < n; i++) PetscCall(VecRestoreArrayWriteAndMemType(relax->work[i], &work[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-#else
-PetscErrorCode KCycleRelaxIsOnDevice(const PC_Relax *relax, Vec b, Vec x, PetscBool *device)
-{
-  (void)relax;
-  (void)b;
-  (void)x;
-  *device = PETSC_FALSE;
-  return PETSC_SUCCESS;
-}
-
-PetscErrorCode KCycleRelaxSweepsOnDevice(PC_Relax *relax, const KCycleSweeps *sweeps, Vec b, Vec x)
-{
-  (void)relax;
-  (void)sweeps;
-  (void)b;
-  (void)x;
-  return PETSC_ERR_PLIB;
 }
 #endif

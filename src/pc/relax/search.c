@@ -3,16 +3,17 @@
   with all others.
 
   As in Kruskal's algorithm points are joined from strong to weak couplings; all couplings of about the same strength
-  at once (a rank, from 0 on; ranks are half powers of two), so that no order matters. A group knows the sum of its
-  diagonals, less the couplings between its members whose turn has come: what leaves it, or a bit more. Where that is
-  small the group is a cluster, unless lines are relaxed that solve it: then it must be small beside the couplings
-  across these, too. Groups that outgrow the largest clusters are dead, and kill what joins them.
+  at once (a rank, from 0 on; ranks are half powers of two), so that no order matters. A group has the sum of its
+  diagonals, less the couplings between its members whose turn has come: what leaves it, or a bit more. If that is small
+  the group is a cluster, unless lines are relaxed that solve it: then it must be small compared with the couplings
+  across these, too. A group that outgrows the largest clusters is rejected, and so is one that it would join.
 
   A cluster ends where couplings jump. So the search starts from points with such couplings, each at the rank of its
-  strongest one, and works on other points when it gets there; in regions where nothing jumps it soon meets the dead.
+  strongest one, and adds other points when a coupling leads to them. In regions where nothing jumps, groups are soon
+  rejected.
 
-  On several processes each first searches its own points. Groups that end before they reach a cut are done with; the
-  others, the candidates, are searched again among those of processes around, see candidates.c.
+  Each process first searches its own points. A group that is rejected before it reaches a cut is done with. The others,
+  the candidates, are searched again among those of processes around, see candidates.c.
 */
 #include "searchimpl.h"
 
@@ -22,51 +23,22 @@
 #define KC_CLUSTER_GROWTH 1.5    /* a cluster is larger than those in it by this factor, */
 #define KC_CLUSTER_GAIN   0.1    /* or d relative to the sum of the diagonals is smaller by this one */
 
-/* Length of a list is to become so much: memory for it */
-PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list)
-{
-  PetscFunctionBegin;
-  if (length <= *most) PetscFunctionReturn(PETSC_SUCCESS);
-  *most = PetscMax(1024, length + length / 2);
-  PetscCall(PetscRealloc(*most * size, (void **)list));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ListGrow(KCycleClusterList *list, PetscInt m)
-{
-  PetscInt most[3];
-
-  PetscFunctionBegin;
-  for (int i = 0; i < 3; i++) most[i] = list->most;
-  PetscCall(KCycleGrow(list->n + 2, &most[0], sizeof(PetscInt), &list->first));
-  PetscCall(KCycleGrow(list->n + 2, &most[1], sizeof(PetscInt), &list->generation));
-  PetscCall(KCycleGrow(list->n + 2, &most[2], sizeof(PetscInt), &list->slot));
-  PetscCall(KCycleGrow(list->n + 2, &list->most, sizeof(PetscMPIInt), &list->owner));
-  PetscCall(KCycleGrow(list->nmembers + m, &list->mostmembers, sizeof(PetscInt), &list->member));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A new cluster, or a part of one; its members are appended by the caller */
 PetscErrorCode KCycleClusterListAppend(KCycleClusterList *list, PetscInt m, PetscInt generation, PetscMPIInt owner,
                                        PetscInt slot)
 {
   PetscFunctionBegin;
-  PetscCall(ListGrow(list, m));
-  list->first[list->n]      = list->nmembers;
-  list->generation[list->n] = generation;
-  list->owner[list->n]      = owner;
-  list->slot[list->n]       = slot;
-  list->first[++list->n]    = list->nmembers + m;
+  PetscCall(KCycleGrow(list->n + 2, &list->most, sizeof(KCycleClusterPart), &list->part));
+  PetscCall(KCycleGrow(list->nmembers + m, &list->mostmembers, sizeof(PetscInt), &list->member));
+  list->part[list->n++]     = (KCycleClusterPart){list->nmembers, generation, owner, slot, 0};
+  list->part[list->n].first = list->nmembers + m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KCycleClusterListDestroy(KCycleClusterList *list)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(list->first));
-  PetscCall(PetscFree(list->generation));
-  PetscCall(PetscFree(list->slot));
-  PetscCall(PetscFree(list->owner));
+  PetscCall(PetscFree(list->part));
   PetscCall(PetscFree(list->inverse));
   PetscCall(PetscFree(list->member));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -117,91 +89,16 @@ static PetscBool TakeEdge(KCycleSearch *s, PetscInt rank, KCycleEdge *e)
   return PETSC_TRUE;
 }
 
-/* Points */
-
-/* The entry of the neighbour's row that stands opposite to the coefficient */
-static PetscReal Opposite(KCycleSearch *s, const PetscInt at[], PetscInt q, int o)
-{
-  const KCycleShape *shape = &s->st->shape;
-  const KCycleBox   *box   = s->st->box;
-  PetscInt to[3] = {at[0] + shape->dx[o], at[1] + shape->dy[shape->line[o]], at[2] + shape->dz[shape->line[o]]}, e;
-  const PetscScalar *row = s->row[s->nc - 1 - o];
-
-  if (q >= 0) {
-    KCycleBoxPlace(box, q, to);
-    return PetscRealPart(KCycleLineCoefficient(KCycleLinesAt(&s->lines, to[1], to[2]), s->nc - 1 - o, to[0]));
-  }
-  for (int d = 0; d < 3; d++) {
-    if (box->periodic[d] && box->nproc[d] == 1) to[d] = (to[d] + box->n[d]) % box->n[d];
-  }
-  e = KCycleBoxExtended(box, to[1], to[2]);
-  return PetscRealPart(row[to[0] < 0 ? box->left + e : to[0] >= box->n[0] ? box->right + e : box->offset[e] + to[0]]);
-}
-
-/* A point whose couplings are looked at */
-typedef struct {
-  const KCycleLine *l;
-  PetscInt          p, at[3];
-  PetscBool         inside; /* none of its neighbours is beside the box */
-  PetscReal         sign;   /* of minus the diagonal */
-} Place;
-
-static inline Place PlaceOf(KCycleSearch *s, PetscInt p)
-{
-  const KCycleBox *box = s->st->box;
-  Place            c;
-
-  KCycleBoxPlace(box, p, c.at);
-  c.p      = p;
-  c.l      = KCycleLinesAt(&s->lines, c.at[1], c.at[2]);
-  c.sign   = PetscRealPart(KCycleLineCoefficient(c.l, s->nc / 2, c.at[0])) < 0 ? 1 : -1;
-  c.inside = KCycleBoxIsInside(box, c.at);
-  return c;
-}
-
-static inline PetscReal DiagonalOf(const KCycleSearch *s, const Place *c)
-{
-  return PetscAbsReal(PetscRealPart(KCycleLineCoefficient(c->l, s->nc / 2, c->at[0])));
-}
-
-/* The coupling by a coefficient, minus the entry, made symmetric; q: the point that it leads to */
-static inline PetscReal Coupling(KCycleSearch *s, const Place *c, int o, PetscInt *q)
-{
-  const PetscReal w = c->sign * PetscRealPart(c->inside ? KCycleLineArray(c->l, o)[c->at[0]]
-                                                        : KCycleLineCoefficient(c->l, o, c->at[0]));
-
-  *q = KC_OUTSIDE;
-  if (w == 0 || o == s->nc / 2) return 0;
-  *q = c->inside ? c->p + s->delta[o] : KCycleSearchNeighbour(s, c->at, c->p, o);
-  if (*q == c->p) return 0;
-  return c->inside && KCycleSearchIsMirrored(s, c->at, o) ? w : (w + c->sign * Opposite(s, c->at, *q, o)) / 2;
-}
-
-/* The couplings of a point, 0 where they are negative; t becomes the diagonal with what these lack */
-void KCycleSearchCouplings(KCycleSearch *s, PetscInt p, PetscReal w[], PetscReal *t)
-{
-  const Place c = PlaceOf(s, p);
-  PetscInt    q;
-
-  *t = DiagonalOf(s, &c);
-  for (int o = 0; o < s->nc; o++) {
-    const PetscReal v = Coupling(s, &c, o, &q);
-
-    *t += PetscMax(-v, 0);
-    w[o] = PetscMax(v, 0);
-  }
-}
-
 /* Nodes and groups */
 
-static PetscBool IsDead(const KCycleSearch *s, PetscInt root)
+static PetscBool IsRejected(const KCycleSearch *s, PetscInt root)
 {
-  return (PetscBool)(s->death[root] <= s->now);
+  return (PetscBool)(s->rejected[root] <= s->now);
 }
 
-static void Kill(KCycleSearch *s, PetscInt root)
+static void Reject(KCycleSearch *s, PetscInt root)
 {
-  s->death[root] = PetscMin(s->death[root], s->now);
+  s->rejected[root] = PetscMin(s->rejected[root], s->now);
 }
 
 PetscErrorCode KCycleSearchNode(KCycleSearch *s, PetscInt point, PetscBool jumps, PetscReal t, const PetscReal w[],
@@ -214,7 +111,7 @@ PetscErrorCode KCycleSearchNode(KCycleSearch *s, PetscInt point, PetscBool jumps
   PetscFunctionBegin;
   PetscCall(KCycleGrow(p + 1, &s->maxnodes, sizeof(KCycleNode), &s->node));
   PetscCall(KCycleGrow(p + 1, &s->maxparent, sizeof(PetscInt), &s->parent));
-  PetscCall(KCycleGrow(p + 1, &s->maxdeath, sizeof(PetscInt), &s->death));
+  PetscCall(KCycleGrow(p + 1, &s->maxrejected, sizeof(PetscInt), &s->rejected));
   if (s->lined) PetscCall(KCycleGrow(3 * (p + 1), &s->maxacross, sizeof(PetscReal), &s->across));
   *made = s->nnodes++;
   node  = &s->node[p];
@@ -226,52 +123,50 @@ PetscErrorCode KCycleSearchNode(KCycleSearch *s, PetscInt point, PetscBool jumps
   node->size        = 1;
   node->point       = point;
   node->cut         = KC_NEVER;
-  node->touched     = -1;
-  node->jumps = node->rough = jumps;
-  s->parent[p]              = p;
-  s->death[p]               = KC_NEVER;
+  node->changed     = -1;
+  node->jumps = node->anyjumps = jumps;
+  s->parent[p]                 = p;
+  s->rejected[p]               = KC_NEVER;
   for (int d = 0; d < 3 && s->lined; d++) {
-    const int before = find[13 - step[d]], behind = find[13 + step[d]];
+    const int before = find[13 - step[d]], after = find[13 + step[d]];
 
-    s->across[3 * p + d] = t - (before < 0 ? 0 : w[before] + w[behind]);
+    s->across[3 * p + d] = t - (before < 0 ? 0 : w[before] + w[after]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is what stands where a node may dead at a rank? */
-static PetscBool IsDeadAt(KCycleSearch *s, PetscInt q, PetscInt rank)
+/* Is what an index says rejected at a rank? */
+static PetscBool IsRejectedAt(KCycleSearch *s, PetscInt q, PetscInt rank)
 {
-  return (PetscBool)(q > 0 ? s->death[KCycleSearchRoot(s->parent, q)] <= rank : q == KC_DEAD);
+  return (PetscBool)(q > 0 ? s->rejected[KCycleRoot(s->parent, q)] <= rank : q == KC_REJECTED);
 }
 
-/* An owned point becomes a group of its own, or is dead at once: then made is KC_DEAD. Couplings that are weaker than
-   one to the dead do not matter */
+/* An owned point becomes a group, or is rejected at once: then made is KC_REJECTED. Couplings weaker than one to a
+   rejected group do not matter */
 static PetscErrorCode Activate(KCycleSearch *s, PetscInt p, PetscInt *made)
 {
-  const Place c = PlaceOf(s, p);
-  PetscReal   w[KC_MAX_COEFFS], t = DiagonalOf(s, &c);
-  PetscInt    q[KC_MAX_COEFFS], rank[KC_MAX_COEFFS], doom = KC_NEVER, cut = KC_NEVER;
+  PetscReal w[KC_MAX_COEFFS], t;
+  PetscInt  q[KC_MAX_COEFFS], rank[KC_MAX_COEFFS], rejected = KC_NEVER, cut = KC_NEVER;
 
   PetscFunctionBegin;
-  for (int o = 0; o < s->nc; o++) w[o] = Coupling(s, &c, o, &q[o]);
-  for (int o = 0; o < s->nc && doom > s->now; o++) {
+  KCycleSearchCouplings(s, p, w, q, &t);
+  for (int o = 0; o < s->nc && rejected > s->now; o++) {
     rank[o] = KCycleRank(w[o]);
-    t += PetscMax(-w[o], 0);
-    w[o] = PetscMax(w[o], 0);
-    if (rank[o] >= doom) continue;
+    if (rank[o] >= rejected) continue;
     if (q[o] < 0) cut = PetscMin(cut, rank[o]);
-    else if (IsDeadAt(s, s->index[q[o]], rank[o])) doom = rank[o];
+    else if (IsRejectedAt(s, s->index[q[o]], rank[o])) rejected = rank[o];
   }
-  if (doom <= s->now) {
-    s->index[p] = *made = KC_DEAD;
+  if (rejected <= s->now) {
+    s->index[p] = *made = KC_REJECTED;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KCycleSearchNode(s, p, (PetscBool)(s->index[p] == KC_ROUGH), t, w, made));
+  PetscCall(KCycleSearchNode(s, p, (PetscBool)(s->index[p] == KC_JUMPS), t, w, made));
   s->index[p]        = *made;
   s->node[*made].cut = cut;
-  s->death[*made]    = doom;
+  s->rejected[*made] = rejected;
   for (int o = 0; o < s->nc; o++) {
-    if (rank[o] < doom && q[o] >= 0 && s->index[q[o]] <= 0) PetscCall(KCycleSearchEdge(s, *made, q[o], w[o], rank[o]));
+    if (rank[o] < rejected && q[o] >= 0 && s->index[q[o]] <= 0)
+      PetscCall(KCycleSearchEdge(s, *made, q[o], w[o], rank[o]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -288,10 +183,10 @@ static void Merge(KCycleSearch *s, PetscInt l, PetscInt k)
     large->largest = small->largest;
     large->tight   = small->tight;
   }
-  s->death[l]               = PetscMin(s->death[l], s->death[k]);
+  s->rejected[l]            = PetscMin(s->rejected[l], s->rejected[k]);
   large->inside             = PetscMax(large->inside, small->inside);
   large->cut                = PetscMin(large->cut, small->cut);
-  large->rough              = (PetscBool)(large->rough || small->rough);
+  large->anyjumps           = (PetscBool)(large->anyjumps || small->anyjumps);
   s->node[large->tail].next = k;
   large->tail               = small->tail;
   s->parent[k]              = l;
@@ -303,21 +198,21 @@ static PetscErrorCode Join(KCycleSearch *s, PetscInt a, PetscInt b, PetscReal w)
   const PetscInt l = s->node[a].size < s->node[b].size ? b : a;
 
   PetscFunctionBegin;
-  if (a != b && (IsDead(s, a) || IsDead(s, b) || s->node[a].size + s->node[b].size > s->most)) {
-    Kill(s, a);
-    Kill(s, b);
+  if (a != b && (IsRejected(s, a) || IsRejected(s, b) || s->node[a].size + s->node[b].size > s->most)) {
+    Reject(s, a);
+    Reject(s, b);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (a != b) Merge(s, l, a + b - l);
   s->node[l].d -= 2 * w;
-  if (s->node[l].touched == s->now) PetscFunctionReturn(PETSC_SUCCESS);
-  s->node[l].touched = s->now;
-  PetscCall(KCycleGrow(s->ntouched + 1, &s->maxtouched, sizeof(PetscInt), &s->touched));
-  s->touched[s->ntouched++] = l;
+  if (s->node[l].changed == s->now) PetscFunctionReturn(PETSC_SUCCESS);
+  s->node[l].changed = s->now;
+  PetscCall(KCycleGrow(s->nchanged + 1, &s->maxchanged, sizeof(PetscInt), &s->changed));
+  s->changed[s->nchanged++] = l;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A coupling whose turn it is. One that leads to the dead is the death of a group */
+/* A coupling whose turn it is. A group that it leads to a rejected one from is rejected */
 static PetscErrorCode Follow(KCycleSearch *s, const KCycleEdge *e)
 {
   PetscInt root, q = s->index[e->to];
@@ -326,16 +221,16 @@ static PetscErrorCode Follow(KCycleSearch *s, const KCycleEdge *e)
   if (e->from < 0) {
     const PetscInt strongest = KC_SEED(e->from);
 
-    if (q != KC_START && q != KC_ROUGH) PetscFunctionReturn(PETSC_SUCCESS);
-    if (strongest >= 0 && IsDeadAt(s, s->index[strongest], s->now)) s->index[e->to] = KC_DEAD;
+    if (q != KC_START && q != KC_JUMPS) PetscFunctionReturn(PETSC_SUCCESS);
+    if (strongest >= 0 && IsRejectedAt(s, s->index[strongest], s->now)) s->index[e->to] = KC_REJECTED;
     else PetscCall(Activate(s, e->to, &q));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  root = KCycleSearchRoot(s->parent, e->from);
-  if (q <= 0 && IsDead(s, root)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (q <= 0 && q != KC_DEAD) PetscCall(Activate(s, e->to, &q));
-  if (q == KC_DEAD) Kill(s, root);
-  else PetscCall(Join(s, root, KCycleSearchRoot(s->parent, q), e->w));
+  root = KCycleRoot(s->parent, e->from);
+  if (q <= 0 && IsRejected(s, root)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (q <= 0 && q != KC_REJECTED) PetscCall(Activate(s, e->to, &q));
+  if (q == KC_REJECTED) Reject(s, root);
+  else PetscCall(Join(s, root, KCycleRoot(s->parent, q), e->w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -349,13 +244,13 @@ static PetscBool IsSolved(const KCycleSearch *s, PetscInt root)
 }
 
 /* Is a group a cluster, and not about the same as one that was found in it? One that nothing but weak couplings
-   leave is not the same as the largest part of it */
+   leave is not the same as the largest one in it */
 static PetscErrorCode Consider(KCycleSearch *s, PetscInt root)
 {
   KCycleNode *node = &s->node[root];
 
   PetscFunctionBegin;
-  if (s->parent[root] != root || IsDead(s, root) || !node->rough) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->parent[root] != root || IsRejected(s, root) || !node->anyjumps) PetscFunctionReturn(PETSC_SUCCESS);
   if (node->size == node->largest) {
     node->tight = node->d / node->t;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -364,9 +259,8 @@ static PetscErrorCode Consider(KCycleSearch *s, PetscInt root)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (!(node->d <= KC_CLUSTER_TIGHT * node->t && node->d > s->singular * node->t) || IsSolved(s, root))
     PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleGrow(s->found.n + 1, &s->maxweight, sizeof(PetscReal), &s->weight));
-  s->weight[s->found.n] = node->t;
   PetscCall(KCycleClusterListAppend(&s->found, node->size, node->inside++, -1, 0));
+  s->found.part[s->found.n - 1].weight = node->t;
   for (PetscInt m = root; m >= 0; m = s->node[m].next) s->found.member[s->found.nmembers++] = m;
   node->largest = node->size;
   node->tight   = node->d / node->t;
@@ -378,10 +272,11 @@ static PetscErrorCode Consider(KCycleSearch *s, PetscInt root)
    is left of the sum of a large right side that should be zero, to rounding, would become a large correction */
 static PetscBool FillsClosed(KCycleSearch *s, PetscInt c)
 {
-  const PetscInt    root = KCycleSearchRoot(s->parent, s->found.member[s->found.first[c]]);
+  const PetscInt    root = KCycleRoot(s->parent, KCycleClusterMembers(&s->found, c)[0]);
   const KCycleNode *node = &s->node[root];
 
-  return (PetscBool)(!IsDead(s, root) && PetscAbsReal(node->d) <= s->singular * node->t && s->weight[c] > node->t / 2);
+  return (PetscBool)(!IsRejected(s, root) && PetscAbsReal(node->d) <= s->singular * node->t &&
+                     s->found.part[c].weight > node->t / 2);
 }
 
 /* Leaves out such clusters; those that lie around them are such, too */
@@ -391,24 +286,24 @@ static void LeaveClosed(KCycleSearch *s)
   PetscInt           n = 0, end = 0;
 
   for (PetscInt c = 0; c < found->n; c++) {
-    const PetscInt first = found->first[c], m = found->first[c + 1] - first;
+    const PetscInt first = found->part[c].first, m = KCycleClusterSize(found, c);
 
     if (FillsClosed(s, c)) continue;
     for (PetscInt i = 0; i < m; i++) found->member[end + i] = found->member[first + i];
-    found->generation[n] = found->generation[c];
-    found->first[n++]    = end;
+    found->part[n]         = found->part[c];
+    found->part[n++].first = end;
     end += m;
   }
-  if (found->n) found->first[n] = end;
+  if (found->n) found->part[n].first = end;
   found->n        = n;
   found->nmembers = end;
 }
 
-/* The couplings of a rank within groups that are there already */
+/* The couplings of a rank within groups of lower ranks */
 static PetscErrorCode CountInside(KCycleSearch *s)
 {
   PetscFunctionBegin;
-  s->ntouched = 0;
+  s->nchanged = 0;
   for (PetscInt c = s->head[s->now]; c >= 0; c = s->chunk[c].below) {
     for (PetscInt i = 0; i < s->chunk[c].count; i++) {
       KCycleEdge    *e = &s->chunk[c].edge[i];
@@ -416,15 +311,15 @@ static PetscErrorCode CountInside(KCycleSearch *s)
       PetscInt       root;
 
       if (e->from < 0 || q <= 0) continue;
-      root = KCycleSearchRoot(s->parent, e->from);
-      if (root != KCycleSearchRoot(s->parent, q)) continue;
-      if (!IsDead(s, root)) PetscCall(Join(s, root, root, e->w));
+      root = KCycleRoot(s->parent, e->from);
+      if (root != KCycleRoot(s->parent, q)) continue;
+      if (!IsRejected(s, root)) PetscCall(Join(s, root, root, e->w));
       e->from = KC_SEED(KC_OUTSIDE);
     }
   }
-  for (PetscInt i = 0; i < s->ntouched; i++) {
-    PetscCall(Consider(s, s->touched[i]));
-    s->node[s->touched[i]].touched = -1;
+  for (PetscInt i = 0; i < s->nchanged; i++) {
+    PetscCall(Consider(s, s->changed[i]));
+    s->node[s->changed[i]].changed = -1;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -437,26 +332,25 @@ PetscErrorCode KCycleSearchRun(KCycleSearch *s)
   PetscFunctionBegin;
   for (s->now = 0; s->now < KC_RANKS; s->now++) {
     PetscCall(CountInside(s));
-    s->ntouched = 0;
+    s->nchanged = 0;
     while (TakeEdge(s, s->now, &e)) PetscCall(Follow(s, &e));
-    for (PetscInt i = 0; i < s->ntouched; i++) PetscCall(Consider(s, s->touched[i]));
+    for (PetscInt i = 0; i < s->nchanged; i++) PetscCall(Consider(s, s->changed[i]));
   }
   LeaveClosed(s);
   PetscCall(PetscFree(s->chunk));
-  PetscCall(PetscFree(s->touched));
+  PetscCall(PetscFree(s->changed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, const PetscBool along[], PetscReal singular, PetscInt most,
                                   KCycleSearch **search)
 {
-  const KCycleShape *shape = &st->shape;
-  KCycleSearch      *s;
+  KCycleSearch *s;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   s->st       = st;
-  s->nc       = shape->ncoeffs;
+  s->nc       = st->shape.ncoeffs;
   s->singular = singular;
   s->most     = most;
   for (int d = 0; d < 3; d++) s->along[d] = along[d];
@@ -464,10 +358,8 @@ PetscErrorCode KCycleSearchCreate(const KCycleStencil *st, const PetscBool along
   s->nnodes = 1;
   s->unused = -1;
   for (PetscInt g = 0; g < KC_RANKS; g++) s->head[g] = -1;
-  for (int o = 0; o < s->nc; o++)
-    s->delta[o] =
-        shape->dx[o] + st->box->n[0] * (shape->dy[shape->line[o]] + st->box->n[1] * shape->dz[shape->line[o]]);
-  KCycleLinesCreate(st, &s->lines);
+  KCycleStencilDeltas(st, s->delta);
+  KCycleLineCacheCreate(st, &s->lines);
   *search = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -479,51 +371,26 @@ PetscErrorCode KCycleSearchDestroy(KCycleSearch **search)
   PetscFunctionBegin;
   PetscCall(PetscFree(s->node));
   PetscCall(PetscFree(s->parent));
-  PetscCall(PetscFree(s->death));
+  PetscCall(PetscFree(s->rejected));
   PetscCall(PetscFree(s->across));
   PetscCall(PetscFree(s->chunk));
-  PetscCall(PetscFree(s->touched));
+  PetscCall(PetscFree(s->changed));
   PetscCall(PetscFree(s->index));
-  PetscCall(PetscFree(s->weight));
   for (int o = 0; o < s->nc; o++) PetscCall(PetscFree(s->row[o]));
   PetscCall(KCycleClusterListDestroy(&s->found));
   PetscCall(PetscFree(*search));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective. The coefficients of the points around the owned box. Only what lies at its faces is sent */
-static PetscErrorCode FillHaloRows(KCycleSearch *s)
-{
-  const KCycleBox *box = s->st->box;
-  PetscScalar     *x;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(box->npoints, &x));
-  for (int o = 0; o < s->nc; o++) {
-    for (PetscInt line = 0; line < box->nlines; line++) {
-      const PetscInt    j = line % box->n[1], k = line / box->n[1];
-      const PetscInt    step = KCycleBoxLineIsSeen(box, j, k) ? 1 : PetscMax(box->n[0] - 1, 1);
-      const KCycleLine *l    = KCycleLinesAt(&s->lines, j, k);
-
-      for (PetscInt i = 0; i < box->n[0]; i += step) x[line * box->n[0] + i] = KCycleLineCoefficient(l, o, i);
-    }
-    PetscCall(KCycleBoxHaloCreate(box, &s->row[o]));
-    PetscCall(KCycleBoxExchange(box, (PetscBool)(s->st->shape.box != 0), x, s->row[o]));
-  }
-  PetscCall(PetscFree(x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Clusters among the process's own points become part of the list; members are then owned points */
 static PetscErrorCode ListOwned(KCycleSearch *s, PetscInt c, KCycleClusterList *list)
 {
-  const KCycleClusterList *found = &s->found;
-  const PetscInt           m     = found->first[c + 1] - found->first[c];
+  const PetscInt *member = KCycleClusterMembers(&s->found, c), m = KCycleClusterSize(&s->found, c);
 
   PetscFunctionBegin;
-  if (KCycleSearchIsCandidate(s, found->member[found->first[c]])) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KCycleClusterListAppend(list, m, found->generation[c], -1, 0));
-  for (PetscInt i = 0; i < m; i++) list->member[list->nmembers++] = s->node[found->member[found->first[c] + i]].point;
+  if (KCycleSearchIsCandidate(s, member[0])) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KCycleClusterListAppend(list, m, s->found.part[c].generation, -1, 0));
+  for (PetscInt i = 0; i < m; i++) list->member[list->nmembers++] = s->node[member[i]].point;
   list->nclusters++;
   list->npoints += m;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -539,20 +406,21 @@ PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSmoother *smoother, const
   KCycleSearch        *s;
   const KCycleScan    *scan;
   PetscMPIInt          nprocs;
-  PetscBool            rough;
+  PetscBool            jumps;
   int                  here, any;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &nprocs));
-  /* where constants are the kernel, those on one part of the points and on the others do the same: with the larger part
-     rounding would be made as large as what couples both is weak. LeaveClosed() does not see this where the group of
-     all points is too large to be followed; and this does not see closed parts of an operator */
+  /* If constants are the kernel, those on one half of the points and on the other do the same: with the larger half
+     rounding would be made as large as what couples both is weak. LeaveClosed() does not see this if the group of
+     all points is too large to be followed; and this does not see closed regions of an operator */
   PetscCall(MatStencilScan(A, &scan));
   if (scan->sums <= KC_CLUSTER_CLOSED) most = PetscMin(most, A->rmap->N / 2);
   PetscCall(KCycleSearchCreate(st, smoother->along, seeds->singular, most, &s));
-  if (nprocs > 1) PetscCall(FillHaloRows(s)); /* one process may keep half of its coefficients, another one all */
-  PetscCall(KCycleSift(s, seeds, &rough));
-  here = (int)rough;
+  if (nprocs > 1)
+    PetscCall(KCycleSearchExchange(s)); /* one process may keep half of its coefficients, another one all */
+  PetscCall(KCycleSearchStart(s, seeds, &jumps));
+  here = (int)jumps;
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));
   if (any) {
     PetscCall(KCycleSearchRun(s));

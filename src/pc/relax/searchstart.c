@@ -1,6 +1,6 @@
 /*
   The points that the search for clusters starts from: those with couplings that jump to the one with the opposite
-  neighbour; and at cuts into processes all, since what jumps may be behind them.
+  neighbour; and at cuts into processes all, since what jumps may be on the other side.
 
   Where a grid is coarsened in one direction alone, a point between two that are kept is joined with one of these first
   if its strongest coupling is along that direction. A cluster of such points and of points that are kept is a cluster
@@ -8,7 +8,7 @@
 */
 #include "searchimpl.h"
 
-/* What is seen of the points of a line: whether couplings jump to those with the opposite neighbours; the strongest one
+/* Of the points of a line: whether couplings jump to those with the opposite neighbours; the strongest one
    and its coefficient */
 typedef struct {
   int       *jumps, *which;
@@ -18,7 +18,7 @@ typedef struct {
 } View;
 
 /* Coefficients o and the one opposite to it of point i, and the diagonal */
-KC_POINT void LookAt(PetscScalar a, PetscScalar b, PetscScalar diagonal, int o, View v, PetscInt i)
+KC_POINT void CompareEntries(PetscScalar a, PetscScalar b, PetscScalar diagonal, int o, View v, PetscInt i)
 {
   const PetscReal x = PetscAbsScalar(a), y = PetscAbsScalar(b), low = PetscMin(x, y), high = PetscMax(x, y);
   const PetscReal sign  = PetscRealPart(diagonal) < 0 ? 1 : -1;
@@ -29,7 +29,7 @@ KC_POINT void LookAt(PetscScalar a, PetscScalar b, PetscScalar diagonal, int o, 
   v.strongest[i] = most > v.strongest[i] ? most : v.strongest[i];
 }
 
-KC_VERSIONS static void LookAtLine(const KCycleLine *l, View v)
+KC_VERSIONS static void CompareLine(const KCycleLine *l, View v)
 {
   const int          middle   = v.last / 2;
   const PetscScalar *diagonal = KCycleLineArray(l, middle);
@@ -41,10 +41,10 @@ KC_VERSIONS static void LookAtLine(const KCycleLine *l, View v)
   for (int o = 0; o < middle; o++) {
     const PetscScalar *a = KCycleLineArray(l, o), *b = KCycleLineArray(l, v.last - o);
 
-    KC_IVDEP for (PetscInt i = 1; i < l->n - 1; i++) LookAt(a[i], b[i], diagonal[i], o, v, i);
+    KC_IVDEP for (PetscInt i = 1; i < l->n - 1; i++) CompareEntries(a[i], b[i], diagonal[i], o, v, i);
     for (PetscInt i = 0; i < l->n; i += PetscMax(l->n - 1, 1))
-      LookAt(KCycleLineCoefficient(l, o, i), KCycleLineCoefficient(l, v.last - o, i),
-             KCycleLineCoefficient(l, middle, i), o, v, i);
+      CompareEntries(KCycleLineCoefficient(l, o, i), KCycleLineCoefficient(l, v.last - o, i),
+                     KCycleLineCoefficient(l, middle, i), o, v, i);
   }
 }
 
@@ -56,11 +56,11 @@ static PetscBool AtCut(const KCycleBox *box, int d, PetscInt i)
                      (i == box->n[d] - 1 && (box->start[d] + box->n[d] < box->size[d] || box->periodic[d])));
 }
 
-/* Does a coarser grid stand for a point? */
+/* Does the coarser grid see a point? */
 static PetscBool IsSeen(KCycleSearch *s, const KCycleSeeds *seeds, const PetscInt at[], PetscReal strongest)
 {
   const int         step[3] = {1, 3, 9}, d = seeds->along;
-  const KCycleLine *l = KCycleLinesAt(&s->lines, at[1], at[2]);
+  const KCycleLine *l = KCycleLineCacheAt(&s->lines, at[1], at[2]);
 
   if (d < 0) return PETSC_FALSE;
   if (!((at[d] + s->st->box->start[d] - seeds->parity) & 1)) return PETSC_TRUE;
@@ -72,53 +72,55 @@ static PetscBool IsSeen(KCycleSearch *s, const KCycleSeeds *seeds, const PetscIn
   return PETSC_FALSE;
 }
 
-/* The strongest coupling of a point, and its coefficient */
-static PetscReal Strongest(KCycleSearch *s, PetscInt p, int *which)
+/* The strongest coupling of a point, and where it leads to */
+static PetscReal Strongest(KCycleSearch *s, PetscInt p, PetscInt *to)
 {
   PetscReal w[KC_MAX_COEFFS], t;
+  PetscInt  q[KC_MAX_COEFFS];
+  int       which = 0;
 
-  KCycleSearchCouplings(s, p, w, &t);
-  *which = 0;
+  KCycleSearchCouplings(s, p, w, q, &t);
   for (int o = 1; o < s->nc; o++) {
-    if (w[o] > w[*which]) *which = o;
+    if (w[o] > w[which]) which = o;
   }
-  return w[*which];
+  *to = q[which];
+  return w[which];
 }
 
-/* Does the row of a point tell the couplings, as the opposite entries are the same? */
-static PetscBool TellsAll(const KCycleSearch *s, const PetscInt at[])
+/* Are the opposite entries of a row the same? */
+static PetscBool IsSymmetric(const KCycleSearch *s, const PetscInt at[])
 {
-  PetscBool all = KCycleBoxIsInside(s->st->box, at);
+  PetscBool is = KCycleBoxIsInside(s->st->box, at);
 
-  for (int o = 0; o < s->nc && all; o++) all = KCycleSearchIsMirrored(s, at, o);
-  return all;
+  for (int o = 0; o < s->nc && is; o++) is = KCycleSearchIsMirrored(s, at, o);
+  return is;
 }
 
-/* A point is looked at when the turn of its strongest coupling comes, or at once where the row of a neighbour may have
-   a stronger one */
-static PetscErrorCode Plant(KCycleSearch *s, const KCycleSeeds *seeds, const PetscInt at[], PetscBool jumps,
-                            PetscReal strongest, int which)
+/* A point is added at the rank of its strongest coupling, or at once if the row of a neighbour may have a stronger
+   one */
+static PetscErrorCode AddStart(KCycleSearch *s, const KCycleSeeds *seeds, const PetscInt at[], PetscBool jumps,
+                               PetscReal strongest, int which)
 {
   const KCycleBox *box = s->st->box;
-  const PetscInt   p   = KCycleBoxPoint(box, at);
+  const PetscInt   p   = KCycleNumber(box->n, at);
   PetscInt         q = KC_OUTSIDE, rank = 0;
 
   PetscFunctionBegin;
   if (strongest <= 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (jumps && !IsSeen(s, seeds, at, strongest)) s->index[p] = KC_ROUGH;
+  if (jumps && !IsSeen(s, seeds, at, strongest)) s->index[p] = KC_JUMPS;
   else if (AtCut(box, 0, at[0]) || AtCut(box, 1, at[1]) || AtCut(box, 2, at[2])) s->index[p] = KC_START;
   else PetscFunctionReturn(PETSC_SUCCESS);
   if (s->st->half) {
-    if (!TellsAll(s, at)) strongest = Strongest(s, p, &which);
-    q    = KCycleSearchNeighbour(s, at, p, which);
+    if (IsSymmetric(s, at)) q = p + s->delta[which];
+    else strongest = Strongest(s, p, &q);
     rank = KCycleRank(strongest);
   }
   PetscCall(KCycleSearchEdge(s, KC_SEED(q), p, 0, rank));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Plants them. any: are there points with jumps? */
-PetscErrorCode KCycleSift(KCycleSearch *s, const KCycleSeeds *seeds, PetscBool *any)
+/* Adds them. any: has a point jumps? */
+PetscErrorCode KCycleSearchStart(KCycleSearch *s, const KCycleSeeds *seeds, PetscBool *any)
 {
   const KCycleBox *box  = s->st->box;
   PetscInt         last = -1;
@@ -132,14 +134,14 @@ PetscErrorCode KCycleSift(KCycleSearch *s, const KCycleSeeds *seeds, PetscBool *
     PetscInt        at[3] = {0, line % box->n[1], line / box->n[1]};
     const PetscBool cut   = (PetscBool)(AtCut(box, 1, at[1]) || AtCut(box, 2, at[2]) || seeds->all);
 
-    if (!MatStencilLineIsLast(s->st, line, last)) LookAtLine(KCycleLinesAt(&s->lines, at[1], at[2]), v);
+    if (!MatStencilLineIsLast(s->st, line, last)) CompareLine(KCycleLineCacheAt(&s->lines, at[1], at[2]), v);
     last = line;
     for (at[0] = 0; at[0] < box->n[0]; at[0]++) {
       const PetscBool jumps = (PetscBool)(seeds->all || v.jumps[at[0]]);
 
       if (jumps) *any = PETSC_TRUE;
       if (jumps || cut || AtCut(box, 0, at[0]))
-        PetscCall(Plant(s, seeds, at, jumps, v.strongest[at[0]], v.which[at[0]]));
+        PetscCall(AddStart(s, seeds, at, jumps, v.strongest[at[0]], v.which[at[0]]));
     }
   }
   PetscCall(PetscFree3(v.jumps, v.which, v.strongest));
