@@ -391,6 +391,7 @@ def starts_statement(code, pos):
 def check_ignored_errors(tree):
     void = {name for s in tree.sources for name in re.findall(r"\bvoid\s+(\w+)\s*\(", s.bare)}
     void |= {m[1] for s in tree.sources for m in re.finditer(CHECKING_MACRO, s.code)}
+    void |= {name for s in tree.sources for name in re.findall(r"^PETSC_INTERN[^;{}()]*\*\s*(\w+)\s*\(", s.bare, re.M)}
     for s in tree.sources:
         for f in s.functions:
             body = s.body(f)

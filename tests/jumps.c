@@ -38,8 +38,8 @@ typedef struct {
   PetscReal contrast;
   PetscReal reaction; /* added to the diagonal where the field reactive has something: everywhere, if it is constant */
   Field     reactive;
-  PetscBool holes; /* balls with walls that nothing flows through, their points coupled to nobody */
-  PetscInt  layer; /* of the plate */
+  PetscBool holes;    /* balls with walls that nothing flows through, their points coupled to nobody */
+  PetscInt  layer;    /* of the plate */
   PetscReal cut;      /* relative excess of couplings across the middle of x, in rows before it */
   PetscReal rounding; /* relative error of couplings backward in x, in rows beyond the middle */
 } Problem;

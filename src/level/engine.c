@@ -329,11 +329,11 @@ static PetscInt Costs(const KCycleLevels *levels, const KCycleCost **cost)
 
 #if defined(KCYCLE_SINGLE)
 const KCycleEngine KCycleEngine_Single = {
-    .name      = "single",
+    .name    = "single",
     .inplace = PETSC_FALSE,
 #else
 const KCycleEngine KCycleEngine_Double = {
-    .name      = "double",
+    .name    = "double",
     .inplace = PETSC_TRUE,
 #endif
     .create     = Create,
