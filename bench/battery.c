@@ -6,11 +6,11 @@ gradients, or GMRES where there is a wind w. bench/battery.py runs all of them.\
 stored, n no flux, p periodic,\n\
                                i inlet (Dirichlet on half of the end), o outlet (on a small part)\n\
   -scheme <cells|elements>     finite volumes (5 or 7 points) or bilinear elements (9 or 27)\n\
-  -h <1,1,1> -stretch <1,1,1>  width of the narrowest cells; each is so many times as wide as the next narrower one,\n\
+  -h <1,1,1> -stretch <1,1,1>  width of the narrowest cells; each is -stretch times as wide as the next narrower one,\n\
   -fine <low|walls|middle>     narrowest there; at most 1000 times as wide as the narrowest\n\
   -k <1,1,1>                   diffusion in each direction; -turn <none|smooth|blocks> -turn_by <100>: x against the \
 others, changing from place to place\n\
-  -region <name:a:b> -contrast <1000>   the diffusion is so many times as large there: the regions are\n\
+  -region <name:a:b> -contrast <1000>   the diffusion is -contrast times as large there. Regions:\n\
                                none all block:width square:side balls:number:radius \
 scattered:number:radius mixed:part checker:width walls:every:gaps\n\
                                rooms:every:gaps fibres:part bodies:part:length channels:every:width \
@@ -23,7 +23,7 @@ many periods in x, size 1: they touch)\n\
   -bump <1>                    diffusion grows from 1 in a ball in the middle to this, smoothly: HPGMG's\n\
   -affinity <beta:noise>       couplings are exp(-beta (g - g')^2) times as large: g is 1 in -region, 0 elsewhere, and \
 noise of this deviation\n\
-  -inactive <region>           points there are coupled to nobody\n\
+  -inactive <region>           points there have no couplings\n\
   -reaction <0> -reactive <all>   c, and the region that has it; relative to the volume\n\
   -penalty <0> -held <rim>     added to the diagonal in this region\n\
   -wind <name:a>               none; constant; parabolic: along x between the ends of the last direction; \
@@ -46,7 +46,7 @@ at the low end of x;\n\
   -repeat <9> -patience <1>    runs, and seconds after which there is no further one\n\
   -device                      seconds that pass until a device has finished; one set-up, and of the solves but the \
 first\n\
-  -list <file> -from <0>       a solve for each line, but so many: name|options of the problem|options of the solver; \
+  -list <file> -from <0>       solves for the lines after these: name|options of the problem|options of the solver; \
 a problem is kept while its options are\n\
   -keep                        the same, and with this the solver, which is told its options again\n\
   -picture <file> -across <z>  writes field and solution on a plane across this direction, at a quarter of it\n\
@@ -64,12 +64,10 @@ changes\n\n";
   them. With -device they are of the clock, and the first solve, in which cycles are recorded, does not count.
 */
 
-#include <petscksp.h>
-#include <petscdmda.h>
+#include "../tests/testing.h"
 #include <petscdevice.h>
 #include <petsckcycle/private/compat.h>
 #include <dlfcn.h>
-#include <stdint.h>
 #include <time.h>
 
 #define MAX_REPEAT 25
@@ -265,8 +263,8 @@ static PetscReal Quantile(PetscReal part)
 
 /* Regions */
 
-/* Is the point in one of the balls? So many, with random centres, the radii between half of the largest and this, in
-   cells */
+/* Is the point in one of the balls? Their number and largest radius, in cells, are a and b. Centres are random, and
+   radii, between half of the largest and this */
 static PetscBool IsInScattered(const Problem *p, const Region *r, const PetscInt at[])
 {
   for (PetscInt m = 0; m < (PetscInt)r->a; m++) {
@@ -347,7 +345,7 @@ static PetscBool IsInPacking(const Problem *p, const Region *r, const PetscInt a
   return PETSC_FALSE;
 }
 
-/* The columns of so many wells */
+/* The columns of n wells */
 static PetscBool IsInWell(const Problem *p, const Region *r, const PetscInt at[])
 {
   for (PetscInt m = 0; m < (PetscInt)r->a; m++) {
@@ -358,7 +356,7 @@ static PetscBool IsInWell(const Problem *p, const Region *r, const PetscInt at[]
   return PETSC_FALSE;
 }
 
-static PetscBool IsInBox(const Problem *p, const Region *r, const PetscInt at[])
+static PetscBool IsInCuboid(const Problem *p, const Region *r, const PetscInt at[])
 {
   PetscBool in = PETSC_TRUE;
 
@@ -393,7 +391,7 @@ static PetscBool IsIn(const Problem *p, const Region *r, const PetscInt at[])
     return PETSC_TRUE;
   case REGION_BLOCK:
   case REGION_SQUARE:
-    return IsInBox(p, r, at);
+    return IsInCuboid(p, r, at);
   case REGION_BALLS:
     return IsInBall(p, r->a, r->b, at);
   case REGION_SCATTERED:
@@ -563,25 +561,15 @@ static PetscErrorCode GridCreate(const Problem *p, DM da, Grid *g)
     g->width[d] += 2;
   }
   PetscCall(PetscMalloc1(3 * g->width[0] * g->width[1] * g->width[2], &g->k));
-  for (at[2] = g->start[2]; at[2] < g->start[2] + g->width[2]; at[2]++) {
-    for (at[1] = g->start[1]; at[1] < g->start[1] + g->width[1]; at[1]++) {
-      for (at[0] = g->start[0]; at[0] < g->start[0] + g->width[0]; at[0]++) {
-        for (PetscInt d = 0; d < 3; d++)
-          to[d] = p->end[d][0] == 'p' ? (at[d] + p->n[d]) % p->n[d] : PetscMax(0, PetscMin(at[d], p->n[d] - 1));
-        Diffusion(p, to, GridDiffusion(g, at));
-      }
-    }
+  FOR_BOX(at, g->start, g->width) {
+    for (PetscInt d = 0; d < 3; d++)
+      to[d] = p->end[d][0] == 'p' ? (at[d] + p->n[d]) % p->n[d] : PetscMax(0, PetscMin(at[d], p->n[d] - 1));
+    Diffusion(p, to, GridDiffusion(g, at));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Rows */
-
-typedef struct {
-  PetscInt    n;
-  MatStencil  col[27];
-  PetscScalar value[27]; /* the first one is the diagonal */
-} Row;
 
 static PetscBool IsStored(const Problem *p, const PetscInt at[])
 {
@@ -596,7 +584,7 @@ static PetscBool IsOutside(const Problem *p, PetscInt d, PetscInt i)
   return (PetscBool)(p->end[d][0] != 'p' && (i < 0 || i >= p->n[d]));
 }
 
-/* What flows through the end of the grid beside a point. volume: 0 where no wind is to flow */
+/* What flows through the end of the grid next to a point. volume: 0 where no wind is to flow */
 static PetscReal EndCoupling(const Grid *g, const PetscInt at[], PetscInt d, int side, PetscReal coupling,
                              PetscReal volume)
 {
@@ -614,18 +602,18 @@ static PetscReal EndCoupling(const Grid *g, const PetscInt at[], PetscInt d, int
   return open ? Coupling(p, 2 * coupling, outflow) : 0;
 }
 
-static void RowOfCell(const Grid *g, const PetscInt at[], PetscReal volume, Row *row)
+static void RowOfCell(const Grid *g, const PetscInt at[], PetscReal volume, StencilRow *row)
 {
   const Problem   *p  = g->p;
   const PetscReal *me = GridDiffusion(g, at);
 
   for (PetscInt o = 0; o < 2 * p->dim; o++) {
-    const PetscInt  d     = o / 2;
-    PetscInt        to[3] = {at[0], at[1], at[2]};
-    const PetscReal h     = Width(p, d, at[d]);
+    const PetscInt  d = o / 2;
+    PetscInt        to[3];
+    const PetscReal h = Width(p, d, at[d]);
     PetscReal       other, c = 0;
 
-    to[d] += o % 2 ? 1 : -1;
+    StarNeighbour(at, o, to);
     if (IsOutside(p, d, to[d])) {
       row->value[0] += EndCoupling(g, at, d, (int)(o % 2), me[d] * volume / (h * h), volume);
       continue;
@@ -637,8 +625,7 @@ static void RowOfCell(const Grid *g, const PetscInt at[], PetscReal volume, Row 
     }
     row->value[0] += c;
     if (IsStored(p, to) || IsStored(p, at) || c == 0) continue;
-    row->col[row->n]     = (MatStencil){to[2], to[1], to[0], 0};
-    row->value[row->n++] = -c;
+    RowEntry(row, to, -c);
   }
 }
 
@@ -670,7 +657,7 @@ static PetscBool HasElement(const Problem *p, PetscInt d, PetscInt i)
   return (PetscBool)((i >= 0 || p->end[d][0] == 'v') && (i < p->n[d] - 1 || p->end[d][1] == 'v'));
 }
 
-static void RowOfElements(const Grid *g, const PetscInt at[], Row *row)
+static void RowOfElements(const Grid *g, const PetscInt at[], StencilRow *row)
 {
   const Problem *p = g->p;
 
@@ -691,21 +678,17 @@ static void RowOfElements(const Grid *g, const PetscInt at[], Row *row)
       has = PETSC_TRUE;
     }
     if (o == 13) row->value[0] += sum;
-    else if (sum != 0 && !IsStored(p, at) && !IsStored(p, to)) {
-      row->col[row->n]     = (MatStencil){to[2], to[1], to[0], 0};
-      row->value[row->n++] = sum;
-    }
+    else if (sum != 0 && !IsStored(p, at) && !IsStored(p, to)) RowEntry(row, to, sum);
   }
 }
 
-static void MakeRow(const Grid *g, const PetscInt at[], Row *row)
+static void MakeRow(const Grid *g, const PetscInt at[], StencilRow *row)
 {
   const Problem  *p      = g->p;
   const PetscReal volume = Width(p, 0, at[0]) * Width(p, 1, at[1]) * Width(p, 2, at[2]);
 
-  row->n        = 1;
-  row->col[0]   = (MatStencil){at[2], at[1], at[0], 0};
-  row->value[0] = 0;
+  row->n = 0;
+  RowEntry(row, at, 0);
   if (p->scheme == SCHEME_ELEMENTS) RowOfElements(g, at, row);
   else if (GridDiffusion(g, at)[0] > 0) RowOfCell(g, at, volume, row);
   else {
@@ -797,28 +780,27 @@ static PetscReal Source(const Grid *g, const PetscInt at[])
 /* Right side and active points: NULL on a coarser grid */
 static PetscErrorCode Fill(const Grid *g, Mat A, Vec b, Vec active)
 {
-  const PetscInt s = g->p->dim, *start = g->start, *width = g->width;
-  PetscScalar   *source, *in;
-  PetscInt       at[3];
-  Row            row;
+  const PetscInt *start = g->start, *width = g->width;
+  PetscInt        at[3], s[3], n[3]; /* the points of this process */
+  PetscScalar    *source, *in;
+  StencilRow      row;
 
   PetscFunctionBeginUser;
   if (b) PetscCall(VecGetArray(b, &source));
   if (active) PetscCall(VecGetArray(active, &in));
-  for (at[2] = start[2] + (s > 2); at[2] < start[2] + width[2] - (s > 2); at[2]++) {
-    for (at[1] = start[1] + (s > 1); at[1] < start[1] + width[1] - (s > 1); at[1]++) {
-      for (at[0] = start[0] + 1; at[0] < start[0] + width[0] - 1; at[0]++) {
-        MakeRow(g, at, &row);
-        PetscCall(MatSetValuesStencil(A, 1, row.col, row.n, row.col, row.value, INSERT_VALUES));
-        if (b) *source++ = Source(g, at);
-        if (active) *in++ = GridDiffusion(g, at)[0] > 0;
-      }
-    }
+  for (PetscInt d = 0; d < 3; d++) {
+    s[d] = start[d] + (d < g->p->dim);
+    n[d] = width[d] - 2 * (d < g->p->dim);
+  }
+  FOR_BOX(at, s, n) {
+    MakeRow(g, at, &row);
+    PetscCall(MatSetValuesStencil(A, 1, row.col, row.n, row.col, row.value, INSERT_VALUES));
+    if (b) *source++ = Source(g, at);
+    if (active) *in++ = GridDiffusion(g, at)[0] > 0;
   }
   if (b) PetscCall(VecRestoreArray(b, NULL));
   if (active) PetscCall(VecRestoreArray(active, NULL));
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -861,10 +843,7 @@ static PetscErrorCode ShareRows(Mat *A, Vec *b)
   PetscCall(VecScatterCreate(*b, is, own, NULL, &scatter));
   PetscCall(VecScatterBegin(scatter, *b, own, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(scatter, *b, own, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterDestroy(&scatter));
-  PetscCall(ISDestroy(&is));
-  PetscCall(MatDestroy(A));
-  PetscCall(VecDestroy(b));
+  PetscCall(DestroyAll(&scatter, &is, A, b));
   *A = shared;
   *b = own;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -924,8 +903,7 @@ static PetscErrorCode ProblemCreate(const Problem *p, Mat *A, Vec *b)
   }
   PetscCall(Forget(A, b));
   PetscCall(PetscFree(g.k));
-  PetscCall(VecDestroy(&active));
-  PetscCall(DMDestroy(&da));
+  PetscCall(DestroyAll(&active, &da));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1104,7 +1082,7 @@ static PetscErrorCode GetSource(Problem *p)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-affinity", text, sizeof(text), NULL));
   n = sscanf(text, "%lf:%lf", &affinity, &noise);
   PetscCheck(!text[0] || (n > 0 && affinity > 0 && noise >= 0), PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
-             "-affinity %s: a positive number, and the deviation of noise behind a colon", text);
+             "-affinity %s: a positive number, and the deviation of noise after a colon", text);
   PetscCheck(!text[0] || p->scheme == SCHEME_CELLS, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-affinity is for -scheme cells");
   p->affinity = (PetscReal)affinity;
   p->noise    = (PetscReal)noise;
@@ -1359,24 +1337,23 @@ static PetscErrorCode PrintBits(Vec x)
 /* Of the points of a plane: what is solved for, and the diffusion in x or the brightness, line by line */
 static PetscErrorCode WritePlane(const Problem *p, PetscInt across, const PetscScalar x[], const char name[])
 {
-  PetscInt at[3], last[3];
+  PetscInt at[3], first[3], number[3];
   FILE    *file = fopen(name, "w");
 
   PetscFunctionBeginUser;
   PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s", name);
-  for (PetscInt d = 0; d < 3; d++) last[d] = d == across ? p->n[d] / 4 + 1 : p->n[d];
-  for (at[2] = across == 2 ? last[2] - 1 : 0; at[2] < last[2]; at[2]++) {
-    for (at[1] = across == 1 ? last[1] - 1 : 0; at[1] < last[1]; at[1]++) {
-      for (at[0] = across == 0 ? last[0] - 1 : 0; at[0] < last[0]; at[0]++) {
-        PetscReal k[3], middle[3];
+  for (PetscInt d = 0; d < 3; d++) {
+    first[d]  = d == across ? p->n[d] / 4 : 0;
+    number[d] = d == across ? 1 : p->n[d];
+  }
+  FOR_BOX(at, first, number) {
+    PetscReal k[3], middle[3];
 
-        Diffusion(p, at, k);
-        Middle(p, at, middle);
-        fprintf(file, "%g %g %g %g %g\n", (double)middle[0], (double)middle[1], (double)middle[2],
-                (double)(p->affinity > 0 ? Brightness(p, at) : k[0]),
-                (double)PetscRealPart(x[at[0] + p->n[0] * (at[1] + p->n[1] * at[2])]));
-      }
-    }
+    Diffusion(p, at, k);
+    Middle(p, at, middle);
+    fprintf(file, "%g %g %g %g %g\n", (double)middle[0], (double)middle[1], (double)middle[2],
+            (double)(p->affinity > 0 ? Brightness(p, at) : k[0]),
+            (double)PetscRealPart(x[at[0] + p->n[0] * (at[1] + p->n[1] * at[2])]));
   }
   fclose(file);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -1410,9 +1387,7 @@ static PetscErrorCode WritePicture(const Run *run, Vec x)
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   if (rank == 0) PetscCall(WritePlane(&run->p, across[0] - 'x', a, name));
   PetscCall(VecRestoreArrayRead(all, &a));
-  PetscCall(VecScatterDestroy(&scatter));
-  PetscCall(VecDestroy(&all));
-  PetscCall(VecDestroy(&natural));
+  PetscCall(DestroyAll(&scatter, &all, &natural));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -1432,7 +1407,7 @@ static PetscErrorCode Renew(const Run *run, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Print(const Run *run, Vec x, PetscReal setup, PetscReal solve)
+static PetscErrorCode PrintResult(const Run *run, Vec x, PetscReal setup, PetscReal solve)
 {
   PetscReal          residual, norm;
   PetscInt           its, size;
@@ -1481,7 +1456,7 @@ static PetscErrorCode Measure(Run *run)
   for (PetscInt i = 0; i < run->renew; i++) PetscCall(Renew(run, x));
   if (run->listed) PetscCall(PrintCounts(before));
   if (run->bits) PetscCall(PrintBits(x));
-  PetscCall(Print(run, x, setup[0], solve[0]));
+  PetscCall(PrintResult(run, x, setup[0], solve[0]));
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -1489,9 +1464,7 @@ static PetscErrorCode Measure(Run *run)
 static PetscErrorCode RunDestroy(Run *run)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&run->ksp));
-  PetscCall(MatDestroy(&run->A));
-  PetscCall(VecDestroy(&run->b));
+  PetscCall(DestroyAll(&run->ksp, &run->A, &run->b));
   PetscCall(FreeWidths(&run->p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,8 +4,8 @@ and solve of each, and what has changed.
 
     python3 bench/battery.py                                   all cases, one process: minutes
     python3 bench/battery.py --quick                           small grids: a minute
-    python3 bench/battery.py --against bench/results/battery.csv   beside a saved run: iterations and times, case by
-                                                                   case and in sum
+    python3 bench/battery.py --against bench/results/battery.csv   compared with a saved run: iterations and times,
+                                                                   case by case and in sum
     python3 bench/battery.py --against-library libpetsckcycle.so   both libraries in turn: medians of ratios of
                                                                    processor time, good on a busy machine
     python3 bench/battery.py --cases '3d-mixed*,2d-holes'      some cases; --group fields,jumps; --watching KCYCLE_JUMP:
@@ -16,7 +16,7 @@ and solve of each, and what has changed.
 
 Builds bench/battery.c; make the library first. Seconds are of a processor (of the slowest process), the least of some
 solves; conjugate gradients to a relative residual of --rtol. The run is saved in the folder bench of the build as
-battery.csv, or where --save says. ">500" is a case that does not converge in so many iterations.
+battery.csv, or where --save says. ">500" is a case that does not converge in 500 iterations.
 
 Status 1: a case fails that did not fail before, or, where there is nothing to compare with, all fail;
 or iterations depend on the number of processes in a case that takes at most 30 of them.
@@ -223,9 +223,9 @@ def parse():
     parser.add_argument("--against", default="", help="a saved run to compare with")
     parser.add_argument("--against-library", default="", help="another library to compare with, in turn")
     parser.add_argument("--pairs", type=int, default=3, help="runs of both libraries, default 3")
-    parser.add_argument("--peers", type=several(str), default=[], help="other solvers beside: " + ",".join(PEERS))
+    parser.add_argument("--peers", type=several(str), default=[], help="other solvers, too: " + ",".join(PEERS))
     parser.add_argument("--seed", type=int, help="held-out cases made from this number")
-    parser.add_argument("--random", type=int, default=24, help="so many of them, default 24")
+    parser.add_argument("--random", type=int, default=24, help="their number, default 24")
     parser.add_argument("--save", default="", help="where the run is saved")
     parser.add_argument("--list", action="store_true",
                         help="prints the cases, their options and the thresholds that they watch")

@@ -71,7 +71,7 @@ ENDS = """
 3d-penalty-1000         -cells 64,64,64 -ends nn,nn,nn -penalty 1e3 -held inlet:1       KCYCLE_CLOSED
 """
 
-# Of the two values of block:2 beside 5, one is a jump of more than 3, the other is not
+# Of the two values of block:2 next to 5, one is a jump of more than 3, the other is not
 JUMPS = """
 2d-cliff-below          -cells 401,401 -region block:2 -contrast 4.9                    KCYCLE_JUMP
 2d-cliff-above          -cells 401,401 -region block:2 -contrast 5.1                    KCYCLE_JUMP
@@ -446,7 +446,7 @@ def cases():
 
 
 def held_out(seed, number):
-    """Problems that nobody has tuned for: kinds of coefficients, grids, ends and contrasts at random"""
+    """Problems that were never used for tuning: kinds of coefficients, grids, ends and contrasts at random"""
     draw = random.Random(seed)
     for m in range(number):
         dim = draw.choice((2, 3))

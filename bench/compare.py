@@ -8,11 +8,11 @@ bench/solvers.py: a table, CSV files, a report with pictures.
                                                              Market's; what unknowns are points of a grid, if they are
     make compare PROBLEM=3d-dirichlet                        a case of bench/battery_cases.py, or options of
                                                              bench/battery.c: PROBLEM="-cells 99,99 -ends nn,nn"
-    make compare PAPER=1                                     the tables of Wagner, Rupp and Weinbub beside ours:
+    make compare PAPER=1                                     the tables of Wagner, Rupp and Weinbub, and ours:
                                                              bench/paper.py
     make compare PROBLEM=... BENCH="--quick --solvers 'kcycle*,gamg'"      BENCH holds these options:
 
-The program is not changed, and need not know: bench/watch.c is loaded into it, and measures each KSPSolve() that no
+The program is not changed: bench/watch.c is loaded into it, and measures each KSPSolve() that no
 other one contains. All solvers have the same KSP, the program's own, its norm being the true residual where it can be;
 who stops early all the same is run again with a smaller tolerance until |b - A x| / |b| is below the program's. Who
 takes many times as long as the best so far is stopped.
@@ -699,12 +699,12 @@ def make_parser(doc=__doc__):
     parser.add_argument("--repeat", type=int, help="runs of each, default 3, as far as the budget goes")
     parser.add_argument("--limit", type=float, help="seconds for a run, default 600, or 60 with --quick")
     parser.add_argument("--slow", type=float,
-                        help="a solver is stopped after so many times the seconds of the best run so far, default 20, "
-                             "or 10 with --quick")
+                        help="a solver is stopped after this factor times the seconds of the best run so far, "
+                             "default 20, or 10 with --quick")
     parser.add_argument("--budget", type=float, help="seconds for all, default 3300, or 160 with --quick")
     parser.add_argument("--sizes", default="",
-                        help="PROBLEM on grids so many times as fine, default 0.125,0.25,0.5,1, or none with --quick; "
-                             "none: none")
+                        help="PROBLEM on grids that are finer by these factors, default 0.125,0.25,0.5,1, or none with "
+                             "--quick; none: none")
     parser.add_argument("--processor-time", action="store_true",
                         help="seconds of a processor, for machines that others use as well")
     parser.add_argument("--no-pictures", action="store_true")

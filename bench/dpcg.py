@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Deflated CG: the numbers of Gupta's thesis beside ours, and tables of our own with coefficients that jump.
+"""Deflated CG: the numbers of Gupta's thesis and ours, and tables of our own with coefficients that jump.
 
     python3 bench/dpcg.py                          all parts
     python3 bench/dpcg.py --quick                  small grids
@@ -197,7 +197,7 @@ def part_operations(program, quick):
 
 
 def part_deterministic(program, quick):
-    """A case without random numbers: an independent program's iterations beside ours."""
+    """A case without random numbers: an independent program's iterations and ours."""
     rows = []
     print("\nSmooth solution, 128^2, 4 and -1, from zero, 1e-6: iterations of an independent program / ours")
     row([""] + [f"{space} {boxes}" for space, boxes in DETERMINISTIC_SPACES], width=14)

@@ -28,13 +28,11 @@ static char help[] =
                                                                   seconds: of the processor
     calls,n,kappa,finest,...,coarsest
 */
-#include <petsckcycle.h>
-#include <petscdmda.h>
-#include <time.h>
+#include "timing.h"
 
 enum {
   MAX_LEVELS = 14,
-  CYCLES     = 300, /* and steps of GMRES behind them, for the error factor */
+  CYCLES     = 300, /* and steps of GMRES after them, for the error factor */
   STEPS      = 30,
   BLOCKS     = 9, /* of cycles, or solves, that are timed: the median counts */
   BLOCK      = 10
@@ -71,52 +69,41 @@ static PetscReal Damping(const Problem *p)
   return 2 / (3 - PetscSqrtReal(largest * largest + b * b));
 }
 
-/* Of any level */
+/* A level, and the points of it in each direction */
+typedef struct {
+  const Problem *p;
+  PetscInt       size[2];
+} Level;
+
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
+{
+  const Level *l = (const Level *)ctx;
+
+  row->value[0] = Stencil(l->p, 0, 0);
+  for (int o = 0; o < 9; o++) {
+    const PetscInt to[3] = {at[0] + o % 3 - 1, at[1] + o / 3 - 1, 0};
+
+    if (o != 4 && IsInBox(to, l->size, 2)) RowEntry(row, to, Stencil(l->p, o % 3 - 1, o / 3 - 1));
+  }
+}
+
 static PetscErrorCode ComputeOperator(KSP ksp, Mat J, Mat A, void *ctx)
 {
-  const Problem *p = (const Problem *)ctx;
-  DM             da;
-  PetscInt       m, xs, ys, nx, ny;
+  Level l = {(const Problem *)ctx, {0, 0}};
+  DM    da;
 
   PetscFunctionBeginUser;
   (void)J;
   PetscCall(KSPGetDM(ksp, &da));
-  PetscCall(DMDAGetInfo(da, NULL, &m, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  PetscCall(DMDAGetCorners(da, &xs, &ys, NULL, &nx, &ny, NULL));
-  for (PetscInt j = ys; j < ys + ny; j++) {
-    for (PetscInt i = xs; i < xs + nx; i++) {
-      const MatStencil row = {0, j, i, 0};
-      MatStencil       column[9];
-      PetscScalar      value[9];
-      PetscInt         count = 0;
-
-      for (PetscInt dj = -1; dj <= 1; dj++) {
-        for (PetscInt di = -1; di <= 1; di++) {
-          if (i + di < 0 || i + di >= m || j + dj < 0 || j + dj >= m) continue;
-          column[count].k = 0;
-          column[count].j = j + dj;
-          column[count].i = i + di;
-          column[count].c = 0;
-          value[count++]  = Stencil(p, di, dj);
-        }
-      }
-      PetscCall(MatSetValuesStencil(A, 1, &row, count, column, value, INSERT_VALUES));
-    }
-  }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(DMDAGetInfo(da, NULL, &l.size[0], &l.size[1], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(AssembleRows(da, MakeRow, &l, A));
   PetscFunctionReturn(0);
 }
 
 /* Evenly distributed between 0 and 1 as in the paper, the same on any number of processes */
 static PetscReal Noise(PetscInt start, PetscInt point)
 {
-  PetscInt64 bits = (PetscInt64)start * 1000003 + point + 1;
-  uint64_t   z    = (uint64_t)bits * 0x9e3779b97f4a7c15ULL;
-
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-  return (PetscReal)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+  return RandomFrom((uint64_t)((PetscInt64)start * 1000003 + point + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static PetscErrorCode FillStart(Problem *p)
@@ -154,7 +141,7 @@ static PetscErrorCode ChooseSmoother(const char type[], PetscInt sweeps, PetscRe
   PetscFunctionReturn(0);
 }
 
-/* With distinct smoothers the order behind the coarse levels, which the cycle reverses, is reversed once more.
+/* With distinct smoothers the order after the coarse levels, which the cycle reverses, is reversed once more.
    Backward sweeps begin with the lines that the coarser grid leaves out, and with the last direction */
 static PetscErrorCode ChooseOptions(const Problem *p)
 {
@@ -198,25 +185,17 @@ static PetscErrorCode TestError(KSP ksp, PetscInt it, PetscReal rnorm, KSPConver
   PetscFunctionReturn(0);
 }
 
-/* Of the processor */
-static PetscReal Seconds(void)
-{
-  return (PetscReal)clock() / (PetscReal)CLOCKS_PER_SEC;
-}
-
 static PetscErrorCode CreateSolver(Problem *p, PetscInt kappa)
 {
   PC       pc;
-  PetscInt size = ((PetscInt)1 << p->n) - 1;
+  PetscInt size[2] = {((PetscInt)1 << p->n) - 1, ((PetscInt)1 << p->n) - 1};
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, size, size,
-                         PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &p->da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, 2, size, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, &p->da));
   PetscCall(DMSetMatType(p->da, MATSTENCIL));
   PetscCall(DMSetUp(p->da));
   PetscCall(DMCreateGlobalVector(p->da, &p->x));
-  PetscCall(VecDuplicate(p->x, &p->b));
-  PetscCall(VecDuplicate(p->x, &p->start));
+  PetscCall(DuplicateVec(p->x, &p->b, &p->start));
   PetscCall(FillStart(p));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
   PetscCall(KSPSetDM(p->ksp, p->da));
@@ -233,13 +212,7 @@ static PetscErrorCode CreateSolver(Problem *p, PetscInt kappa)
 
 static PetscErrorCode DestroySolver(Problem *p)
 {
-  PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&p->ksp));
-  PetscCall(VecDestroy(&p->start));
-  PetscCall(VecDestroy(&p->b));
-  PetscCall(VecDestroy(&p->x));
-  PetscCall(DMDestroy(&p->da));
-  PetscFunctionReturn(0);
+  return DestroyAll(&p->ksp, &p->start, &p->b, &p->x, &p->da);
 }
 
 /* Counted in the cycles that have run, against the formula */
@@ -295,7 +268,7 @@ static PetscErrorCode CountIterations(Problem *p, KSPType type, PetscReal *its, 
   PetscFunctionReturn(0);
 }
 
-/* So many cycles alone */
+/* Cycles without a Krylov method */
 static PetscErrorCode Cycles(Problem *p, PetscInt count)
 {
   PetscFunctionBeginUser;
@@ -307,7 +280,7 @@ static PetscErrorCode Cycles(Problem *p, PetscInt count)
   PetscFunctionReturn(0);
 }
 
-/* Eigenvalues are of no use behind a breakdown */
+/* Eigenvalues are of no use after a breakdown */
 static PetscErrorCode TestResidual(KSP ksp, PetscInt it, PetscReal rnorm, KSPConvergedReason *reason, void *ctx)
 {
   PetscReal *first = (PetscReal *)ctx;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The tables and figures of the kappa-cycle's paper beside ours: CSV files, two pictures.
+"""The tables and figures of the kappa-cycle's paper and ours: CSV files, two pictures.
 
     python3 bench/kappa.py                                 n = 7, 8, 9: a quarter of an hour
     python3 bench/kappa.py --sizes 10 --parts tables       a larger grid, (2^10 - 1)^2 points: hours; 12 needs 4 GB
@@ -124,7 +124,7 @@ def turning_point(kappa, sweeps):
 
 
 def model(program):
-    """Calls by the library's formula beside those of the recursion, launches and predicted times"""
+    """Calls by the library's formula and by the recursion, launches and predicted times"""
     rows = []
     for n in range(1, 14):
         known = {NAMES[words[2]]: [int(word) for word in words[3:]] for words in program.given(n=n, calls="true")}
@@ -217,7 +217,7 @@ def table(rows):
 
 
 def print_table(rows):
-    """Counts, and the paper's behind a bar"""
+    """Counts, and the paper's after a bar"""
     first = rows[0]
     ours = {row["kappa"]: row for row in rows}
     paper = ""

@@ -5,7 +5,7 @@ of the grid. docs/reproduction.md shows them.
     python3 bench/known.py                                     writes docs/pictures/*.png
     python3 bench/known.py --cases 'known-spe10-*' --folder .  some of them, elsewhere; --quick: small grids
 
-Numbers beside them, iterations and times: python3 bench/battery.py --group known. Make the library first; matplotlib
+Their iterations and times: python3 bench/battery.py --group known. Make the library first; matplotlib
 draws (python3-matplotlib).
 """
 

@@ -9,8 +9,7 @@ static char help[] = "One system with a matrix from a file, for bench/compare.py
   constants are the null space, and the right side is made consistent.
 */
 
-#include <petscksp.h>
-#include <petscdmda.h>
+#include "../tests/testing.h"
 #include <petsckcycle/private/compat.h>
 
 typedef struct {
@@ -19,7 +18,7 @@ typedef struct {
   DM        da;
   PetscInt  n[3]; /* points of the grid, the first 0: none */
   PetscBool singular, symmetric;
-} System;
+} Loaded;
 
 /* Files */
 
@@ -62,7 +61,7 @@ static PetscErrorCode FillAtRandom(Vec b)
 }
 
 /* Numbers that are none, and rows of zeros. Do rows sum to zero, are diagonals positive? */
-static PetscErrorCode CheckRows(System *s)
+static PetscErrorCode CheckRows(Loaded *s)
 {
   PetscInt start, end, answers[2] = {1, 1};
 
@@ -118,7 +117,7 @@ static void Place(const PetscInt n[], PetscInt dof, PetscInt row, PetscInt at[])
 }
 
 /* Are diagonal neighbours coupled? Those more than one point away are an error */
-static PetscErrorCode FindStencil(const System *s, PetscInt dof, PetscBool *box)
+static PetscErrorCode FindStencil(const Loaded *s, PetscInt dof, PetscBool *box)
 {
   PetscInt start, end, diagonal = 0;
 
@@ -154,7 +153,7 @@ static PetscErrorCode FindStencil(const System *s, PetscInt dof, PetscBool *box)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateGrid(System *s, PetscInt dof)
+static PetscErrorCode CreateGrid(Loaded *s, PetscInt dof)
 {
   const PetscInt dim = s->n[2] > 1 ? 3 : s->n[1] > 1 ? 2 : 1;
   PetscBool      box;
@@ -173,7 +172,7 @@ static PetscErrorCode CreateGrid(System *s, PetscInt dof)
 }
 
 /* The rows of "ordered" are those of the DMDA */
-static PetscErrorCode FillMatrix(const System *s, PetscInt dof, Mat ordered, Mat A)
+static PetscErrorCode FillMatrix(const Loaded *s, PetscInt dof, Mat ordered, Mat A)
 {
   AO       ao;
   PetscInt start, end;
@@ -202,13 +201,12 @@ static PetscErrorCode FillMatrix(const System *s, PetscInt dof, Mat ordered, Mat
     }
     PetscCall(MatRestoreRow(ordered, i, &n, &j, &a));
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Matrix and right side, numbered line by line, become those of a DMDA */
-static PetscErrorCode MoveToGrid(System *s)
+static PetscErrorCode MoveToGrid(Loaded *s)
 {
   const PetscInt points = s->n[0] * s->n[1] * s->n[2];
   PetscInt       rows, dof, start, local, *own;
@@ -240,17 +238,13 @@ static PetscErrorCode MoveToGrid(System *s)
   PetscCall(VecScatterCreate(s->b, is, b, NULL, &scatter));
   PetscCall(VecScatterBegin(scatter, s->b, b, INSERT_VALUES, SCATTER_FORWARD));
   PetscCall(VecScatterEnd(scatter, s->b, b, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterDestroy(&scatter));
-  PetscCall(MatDestroy(&ordered));
-  PetscCall(ISDestroy(&is));
-  PetscCall(MatDestroy(&s->A));
-  PetscCall(VecDestroy(&s->b));
+  PetscCall(DestroyAll(&scatter, &ordered, &is, &s->A, &s->b));
   s->A = A;
   s->b = b;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode LoadSystem(System *s)
+static PetscErrorCode LoadSystem(Loaded *s)
 {
   char      name[PETSC_MAX_PATH_LEN];
   PetscInt  number = 3;
@@ -269,47 +263,34 @@ static PetscErrorCode LoadSystem(System *s)
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-grid", s->n, &number, &given));
   if (given) PetscCall(MoveToGrid(s));
   else s->n[0] = 0;
-  if (s->singular) {
-    MatNullSpace constants;
-
-    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
-    PetscCall(MatSetNullSpace(s->A, constants));
-    if (s->symmetric) PetscCall(MatNullSpaceRemove(constants, s->b));
-    PetscCall(MatNullSpaceDestroy(&constants));
-  }
+  if (s->singular) PetscCall(AttachConstants(s->A, s->symmetric ? s->b : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(const System *s)
+static PetscErrorCode Solve(const Loaded *s)
 {
   KSP ksp;
-  PC  pc;
   Vec x;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, s->A, s->A));
+  PetscCall(MakeKSP(s->A, s->symmetric ? KSPCG : KSPGMRES, PCJACOBI, &ksp, NULL));
   if (s->da) {
     PetscCall(KSPSetDM(ksp, s->da));
     PetscCall(KCycleKSPSetDMInactive(ksp));
   }
-  PetscCall(KSPSetType(ksp, s->symmetric ? KSPCG : KSPGMRES));
   if (!s->symmetric) PetscCall(KSPSetPCSide(ksp, PC_RIGHT));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-300, 1e10, 10000));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCJACOBI));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(VecDuplicate(s->b, &x));
   PetscCall(KSPSolve(ksp, s->b, x));
-  PetscCall(VecDestroy(&x));
-  PetscCall(KSPDestroy(&ksp));
+  PetscCall(DestroyAll(&x, &ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
-  System    s = {NULL, NULL, NULL, {0, 0, 0}, PETSC_FALSE, PETSC_FALSE};
+  Loaded    s = {NULL, NULL, NULL, {0, 0, 0}, PETSC_FALSE, PETSC_FALSE};
   PetscInt  rows;
   PetscBool check;
 
@@ -322,9 +303,7 @@ int main(int argc, char **argv)
                         s.symmetric ? "" : "not ",
                         s.singular ? ", rows sum to zero: constants are its null space" : ""));
   if (!check) PetscCall(Solve(&s));
-  PetscCall(MatDestroy(&s.A));
-  PetscCall(VecDestroy(&s.b));
-  PetscCall(DMDestroy(&s.da));
+  PetscCall(DestroyAll(&s.A, &s.b, &s.da));
   PetscCall(PetscFinalize());
   return 0;
 }

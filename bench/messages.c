@@ -12,7 +12,7 @@
   is PCKCYCLE's, 0 the coarsest (with -pc_mg_log), or hypre's, 0 the finest; -1: none. Of set-up the phase is the
   innermost event of PETSc's. times: how often it began.
 
-  Messages and bytes are those that the process sends. A round is a wait for messages behind at least one that was
+  Messages and bytes are those that the process sends. A round is a wait for messages after at least one that was
   posted: exchanges that are under way together are one. Reductions are collective operations of any kind. The functions
   of MPI are replaced by ones that count, those of hypre's cycles by ones that say where they are.
 */

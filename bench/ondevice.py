@@ -77,7 +77,7 @@ def history(text):
 
 
 def copied(text):
-    """Bytes that the processes have copied to the device and to the host; None: nobody has counted"""
+    """Bytes that the processes have copied to the device and to the host; None: not counted"""
     lines = re.findall(r"cudahost: \d+ copies to the device, (\d+) bytes; \d+ to the host, (\d+) bytes", text)
     return [sum(int(line[k]) for line in lines) for k in (0, 1)] if lines else None
 

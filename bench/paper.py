@@ -1,13 +1,13 @@
 #!/usr/bin/python3
 """make compare PAPER=1: the tables and figures of M. Wagner, K. Rupp, J. Weinbub, A Comparison of Algebraic Multigrid
-Preconditioners using Graphics Processing Units and Multi-Core Central Processing Units (2012), beside ours: its
+Preconditioners using Graphics Processing Units and Multi-Core Central Processing Units (2012), and ours: its
 variants by options of hypre and PCGAMG (bench/solvers.py), and the solvers of today.
 
 The paper's matrices are not published. Its two-dimensional ones are those of linear elements on even grids of 63 to 511
 points each way, 5 points a row: with a right side at random, conjugate gradients alone take 191 iterations to 1e-8
-here, 192 there. For its three-dimensional ones, of unstructured meshes, others of that size stand in: trilinear
-elements (27 points a row) on 32 x 32 x 31 points, and a time step of convection and diffusion on 29^3 points with
-BiCGStab.
+here, 192 there. Its three-dimensional ones are of unstructured meshes, and are replaced by others of that
+size. They are trilinear elements (27 points a row) on 32 x 32 x 31 points, and a time step of convection and diffusion
+on 29^3 points with BiCGStab.
 
 --quick: two small problems; --small: one; --publish: also writes bench/results/paper*.csv, which the documentation
 quotes. Options are those of bench/compare.py.
@@ -65,7 +65,7 @@ TODAY = ("kcycle", "pfmg-redblack", "boomeramg-hmis", "boomeramg-pmis")
 
 
 def chosen(procs, ksp):
-    """The paper's variants for so many processes, and solvers of today"""
+    """The paper's variants for a number of processes, and solvers of today"""
     wanted = [ALONE] + [s for s in solvers.PAPER if procs == 1
                         or s.name not in ONE_PROCESS] + [s for s in solvers.SOLVERS if s.name in TODAY]
     if procs == 1:
@@ -74,7 +74,7 @@ def chosen(procs, ksp):
 
 
 def row_of(record, problem):
-    """Beside the paper's numbers. Levels: coarse ones"""
+    """Ours and the paper's numbers. Levels: coarse ones"""
     total, setup, iterations = PAPER_TIMES.get((record["solver"], problem.name), ("", "", ""))
     levels, complexity, longest = PAPER_LEVELS.get((record["solver"], problem.name), ("", "", ""))
     ok = record["status"] == "ok"

@@ -20,7 +20,7 @@ static char help[] = "Poisson's equation on the unit square or cube: multigrid, 
   computers; P. Ghysels, W. Vanroose, Modeling the performance of geometric multigrid stencils on multicore computer
   architectures.
 
-      - Laplacian u = f, u = 0 on the boundary; 5 or 7 points, with 2 dim on the diagonal and -1 beside it. Coarse
+      - Laplacian u = f, u = 0 on the boundary; 5 or 7 points, with 2 dim on the diagonal and -1 off it. Coarse
   operators that the program assembles are those of h^dim times the Laplacian, as transposed interpolation restricts.
 
   The options of the levels come from bench/poisson.py, as a user would write them; -pc_relax_type separate is a
@@ -36,10 +36,8 @@ static char help[] = "Poisson's equation on the unit square or cube: multigrid, 
     sweeps,number,tiled seconds,separate seconds
     flops,residual,smoothing,restriction,interpolation,norm,all    operations for each unknown
 */
-#include <petsckcycle.h>
+#include "timing.h"
 #include <petsckcycle/private/smootherimpl.h>
-#include <petscdmda.h>
-#include <time.h>
 #if defined(BENCH_FFTW) && !defined(PETSC_USE_COMPLEX) && defined(PETSC_USE_REAL_DOUBLE)
   #include <fftw3.h>
   #include <petscblaslapack.h>
@@ -56,56 +54,34 @@ typedef struct {
   PC        pc;
 } Problem;
 
-static PetscReal Seconds(void)
-{
-  struct timespec t;
-
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (PetscReal)t.tv_sec + 1e-9 * (PetscReal)t.tv_nsec;
-}
-
 /* Rows of any level; factor: of the stencil with 2 dim on its diagonal */
-static PetscErrorCode SetRow(Mat A, PetscInt dim, const PetscInt n[], PetscReal factor, const PetscInt at[])
-{
-  const MatStencil row = {at[2], at[1], at[0], 0};
-  MatStencil       column[7];
-  PetscScalar      value[7];
-  PetscInt         count = 1;
+typedef struct {
+  PetscInt  dim, n[3];
+  PetscReal factor;
+} Level;
 
-  PetscFunctionBeginUser;
-  column[0] = row;
-  value[0]  = factor * 2 * (PetscReal)dim;
-  for (PetscInt d = 0; d < dim; d++) {
-    for (PetscInt side = -1; side <= 1; side += 2) {
-      if (at[d] + side < 0 || at[d] + side >= n[d]) continue;
-      column[count] = row;
-      if (d == 0) column[count].i += side;
-      else if (d == 1) column[count].j += side;
-      else column[count].k += side;
-      value[count++] = -factor;
-    }
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
+{
+  const Level *l = (const Level *)ctx;
+
+  row->value[0] = l->factor * 2 * (PetscReal)l->dim;
+  for (PetscInt o = 0; o < 2 * l->dim; o++) {
+    PetscInt to[3];
+
+    StarNeighbour(at, o, to);
+    if (IsInBox(to, l->n, l->dim)) RowEntry(row, to, -l->factor);
   }
-  PetscCall(MatSetValuesStencil(A, 1, &row, count, column, value, INSERT_VALUES));
-  PetscFunctionReturn(0);
 }
 
 /* finest: points of the finest grid in each direction */
 static PetscErrorCode Assemble(DM da, PetscInt finest, Mat A)
 {
-  PetscInt  dim, n[3], s[3], m[3], at[3];
-  PetscReal factor;
+  Level l;
 
   PetscFunctionBeginUser;
-  PetscCall(DMDAGetInfo(da, &dim, &n[0], &n[1], &n[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  factor = PetscPowReal((PetscReal)(finest + 1) / (PetscReal)(n[0] + 1), (PetscReal)dim - 2);
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++) PetscCall(SetRow(A, dim, n, factor, at));
-    }
-  }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(DMDAGetInfo(da, &l.dim, &l.n[0], &l.n[1], &l.n[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  l.factor = PetscPowReal((PetscReal)(finest + 1) / (PetscReal)(l.n[0] + 1), (PetscReal)l.dim - 2);
+  PetscCall(AssembleRows(da, MakeRow, &l, A));
   PetscFunctionReturn(0);
 }
 
@@ -147,25 +123,17 @@ static PetscErrorCode FillExact(Problem *p)
 
 static PetscErrorCode CreateProblem(Problem *p)
 {
-  const DMBoundaryType no = DM_BOUNDARY_NONE;
-  const PetscInt       n  = p->n;
+  const PetscInt size[3] = {p->n, p->n, p->n};
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate(PETSC_COMM_WORLD, &p->da));
-  PetscCall(DMSetDimension(p->da, p->dim));
-  PetscCall(DMDASetSizes(p->da, n, n, p->dim == 3 ? n : 1));
-  PetscCall(DMDASetBoundaryType(p->da, no, no, no));
-  PetscCall(DMDASetStencilType(p->da, DMDA_STENCIL_STAR));
-  PetscCall(DMDASetStencilWidth(p->da, 1));
-  PetscCall(DMDASetDof(p->da, 1));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, p->dim, size, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, &p->da));
   PetscCall(DMSetMatType(p->da, MATSTENCIL));
   PetscCall(DMSetFromOptions(p->da));
   PetscCall(DMSetUp(p->da));
   PetscCall(DMCreateMatrix(p->da, &p->A));
   PetscCall(Assemble(p->da, p->n, p->A));
   PetscCall(DMCreateGlobalVector(p->da, &p->x));
-  PetscCall(VecDuplicate(p->x, &p->b));
-  PetscCall(VecDuplicate(p->x, &p->exact));
+  PetscCall(DuplicateVec(p->x, &p->b, &p->exact));
   PetscCall(FillExact(p));
   /* -Laplacian u = dim pi^2 u */
   PetscCall(VecAXPBY(p->b, p->h * p->h * (PetscReal)p->dim * PETSC_PI * PETSC_PI, 0, p->exact));
@@ -176,15 +144,11 @@ static PetscErrorCode CreateSolver(Problem *p, KSPType type, PetscReal *setup)
 {
   PetscFunctionBeginUser;
   *setup = Seconds();
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &p->ksp));
+  PetscCall(MakeKSP(p->A, type, PCKCYCLE, &p->ksp, &p->pc));
   PetscCall(KSPSetDM(p->ksp, p->da));
   PetscCall(KCycleKSPSetDMInactive(p->ksp));
-  PetscCall(KSPSetOperators(p->ksp, p->A, p->A));
   PetscCall(DMKSPSetComputeOperators(p->da, ComputeOperators, p));
-  PetscCall(KSPSetType(p->ksp, type));
   PetscCall(KSPSetTolerances(p->ksp, 1e-6, 0, PETSC_DEFAULT, 1000));
-  PetscCall(KSPGetPC(p->ksp, &p->pc));
-  PetscCall(PCSetType(p->pc, PCKCYCLE));
   PetscCall(KSPSetFromOptions(p->ksp));
   PetscCall(KSPSetUp(p->ksp));
   *setup = Seconds() - *setup;
@@ -193,14 +157,7 @@ static PetscErrorCode CreateSolver(Problem *p, KSPType type, PetscReal *setup)
 
 static PetscErrorCode DestroyProblem(Problem *p)
 {
-  PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&p->ksp));
-  PetscCall(VecDestroy(&p->x));
-  PetscCall(VecDestroy(&p->b));
-  PetscCall(VecDestroy(&p->exact));
-  PetscCall(MatDestroy(&p->A));
-  PetscCall(DMDestroy(&p->da));
-  PetscFunctionReturn(0);
+  return DestroyAll(&p->ksp, &p->x, &p->b, &p->exact, &p->A, &p->da);
 }
 
 /* Jacobi's sweeps one after the other, each a pass over memory */
@@ -213,12 +170,12 @@ typedef struct {
 
 /* v = u - weight (diagonal u - neighbours - inverse f) on a line; below and above: NULL in 2D */
 static void SeparateLine(PetscInt n, PetscInt dim, PetscReal omega, PetscReal inverse,
-                         const PetscScalar *PETSC_RESTRICT u, const PetscScalar *const beside[],
+                         const PetscScalar *PETSC_RESTRICT u, const PetscScalar *const near[],
                          const PetscScalar *PETSC_RESTRICT f, PetscScalar *PETSC_RESTRICT v)
 {
   const PetscReal                   diagonal = 2 * (PetscReal)dim, weight = omega / diagonal;
-  const PetscScalar *PETSC_RESTRICT south = beside[0], *PETSC_RESTRICT north = beside[1],
-                                    *PETSC_RESTRICT below = beside[2], *PETSC_RESTRICT above = beside[3];
+  const PetscScalar *PETSC_RESTRICT south = near[0], *PETSC_RESTRICT north = near[1], *PETSC_RESTRICT below = near[2],
+                                    *PETSC_RESTRICT above = near[3];
 
   for (PetscInt i = 0; i < n; i += PetscMax(n - 1, 1)) { /* both ends */
     const PetscScalar west = i ? u[i - 1] : 0, east = i < n - 1 ? u[i + 1] : 0, deep = below ? below[i] + above[i] : 0;
@@ -235,19 +192,19 @@ static void SeparateLine(PetscInt n, PetscInt dim, PetscReal omega, PetscReal in
   }
 }
 
-/* One slab: before, u and behind are the old values of three, outside of the grid zeros */
+/* One slab: before, u and after are the old values of three, outside of the grid zeros */
 static void SeparateSlab(const KCycleBox *box, PetscReal omega, const Separate *own, const PetscScalar *before,
-                         const PetscScalar *u, const PetscScalar *behind, const PetscScalar *f, PetscScalar *v)
+                         const PetscScalar *u, const PetscScalar *after, const PetscScalar *f, PetscScalar *v)
 {
   const PetscInt n = box->n[0], m = own->slab / n;
 
   for (PetscInt j = 0; j < m; j++) {
-    const PetscInt     at          = n * j;
-    const PetscScalar *beside[4]   = {before, behind, NULL, NULL},
-                      *beside3d[4] = {j ? u + at - n : own->zeros, j < m - 1 ? u + at + n : own->zeros, before + at,
-                                      behind + at};
+    const PetscInt     at        = n * j;
+    const PetscScalar *near[4]   = {before, after, NULL, NULL},
+                      *near3d[4] = {j ? u + at - n : own->zeros, j < m - 1 ? u + at + n : own->zeros, before + at,
+                                    after + at};
 
-    SeparateLine(n, box->dim, omega, own->inverse, u + at, box->dim == 3 ? beside3d : beside, f + at, v + at);
+    SeparateLine(n, box->dim, omega, own->inverse, u + at, box->dim == 3 ? near3d : near, f + at, v + at);
   }
 }
 
@@ -259,14 +216,14 @@ static void SeparateSweep(const KCycleBox *box, PetscReal omega, Separate *own, 
 
   for (PetscInt t = 0; t < own->nslabs; t++) {
     const PetscScalar *u = x + q * t, *before = t ? u - q : own->zeros,
-                      *behind = t < own->nslabs - 1 ? u + q : own->zeros;
+                      *after = t < own->nslabs - 1 ? u + q : own->zeros;
 
     if (x == y) {
       for (PetscInt i = 0; i < q; i++) own->old[t & 1][i] = u[i];
       u = own->old[t & 1];
       if (t) before = own->old[(t - 1) & 1];
     }
-    SeparateSlab(box, omega, own, before, u, behind, b + q * t, y + q * t);
+    SeparateSlab(box, omega, own, before, u, after, b + q * t, y + q * t);
   }
 }
 
@@ -855,7 +812,7 @@ static PetscErrorCode TimeResidual(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* Seconds of so many sweeps of a smoother, without set-up */
+/* Seconds of sweeps of a smoother, without set-up */
 static PetscErrorCode TimeSweeps(Problem *p, KSP ksp, PetscInt number, PetscReal *best)
 {
   PetscReal start;
@@ -874,14 +831,7 @@ static PetscErrorCode CreateSweeps(Problem *p, const char type[], KSP *ksp)
   PC pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetOperators(*ksp, p->A, p->A));
-  PetscCall(KSPSetType(*ksp, KSPRICHARDSON));
-  PetscCall(KSPSetNormType(*ksp, KSP_NORM_NONE));
-  PetscCall(KSPSetInitialGuessNonzero(*ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(*ksp, &pc));
-  PetscCall(PCSetType(pc, PCRELAX));
-  PetscCall(PCRelaxSetType(pc, type));
+  PetscCall(MakeSweeps(p->A, type, 1, PETSC_TRUE, ksp, &pc));
   PetscCall(PCRelaxSetOmega(pc, 0.8));
   PetscCall(PCRelaxSetClusters(pc, PC_RELAX_CLUSTERS_OFF));
   PetscCall(KSPSetUp(*ksp));
@@ -908,16 +858,12 @@ static PetscErrorCode Sweeps(Problem *p)
       PetscCall(VecCopy(p->x, other));
       PetscCall(TimeSweeps(p, ksp[1], number, &best[1]));
     }
-    PetscCall(VecNorm(p->x, NORM_2, &size));
-    PetscCall(VecAXPY(other, -1, p->x));
-    PetscCall(VecNorm(other, NORM_2, &norm));
+    PetscCall(DifferenceNorms(other, p->x, NORM_2, &norm, &size));
     PetscCheck(norm <= 1e-13 * size, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "sweeps differ by %g", (double)(norm / size));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "sweeps,%" PetscInt_FMT ",%.4e,%.4e\n", number, (double)best[0],
                           (double)best[1]));
   }
-  PetscCall(KSPDestroy(&ksp[0]));
-  PetscCall(KSPDestroy(&ksp[1]));
-  PetscCall(VecDestroy(&other));
+  PetscCall(DestroyAll(&ksp[0], &ksp[1], &other));
   PetscFunctionReturn(0);
 }
 

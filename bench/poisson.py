@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Fast Poisson solvers: the tables and figures of two papers beside ours: CSV files, pictures.
+"""Fast Poisson solvers: the tables and figures of two papers and ours: CSV files, pictures.
 
     python3 bench/poisson.py                              grids of up to 4095^2 and 255^3 points: a quarter of an hour
     python3 bench/poisson.py --quick                      up to 1023^2 and 63^3: a minute
@@ -39,11 +39,11 @@ OWN = LEVELS + " -pc_kcycle_interpolation linear -pc_mg_galerkin both"
 COLOURS = {2: "fourcolor", 3: "eightcolor"}
 
 
-def sweeps(smoother, before, behind, omega=None):
+def sweeps(smoother, before, after, omega=None):
     return " ".join(f"-mg_{way}_ksp_type richardson -mg_{way}_ksp_max_it {number} -mg_{way}_pc_type relax "
                     f"-mg_{way}_pc_relax_type {smoother}" +
                     (f" -mg_{way}_pc_relax_omega {omega}" if omega else "")
-                    for way, number in (("levels", before), ("levels_up", behind)))
+                    for way, number in (("levels", before), ("levels_up", after)))
 
 
 def one_relaxation(omega):
@@ -146,7 +146,7 @@ class Program(programs.Program):
         """Numbers of the first line"""
         return [float(word) for word in self.task(task, dim, L, options, **more)[0][1:]]
 
-    def knows(self, pc):
+    def has(self, pc):
         return not self.run(["-task", "direct", "-L", "3", "-pc_type", pc]).status
 
 
@@ -253,12 +253,12 @@ def fmg_methods(program, dim, L):
     if program.fftw:
         yield "FFTW", "fft", "", 0
         yield "FFTW, tridiagonal", "fft", "-tridiagonal", None
-    if program.knows("fastpoisson"):
+    if program.has("fastpoisson"):
         yield "PCFASTPOISSON", "direct", "-pc_type fastpoisson", None
-    for i, (before, behind) in enumerate(SWEEPS):
-        yield f"FMG({before},{behind})", "fmg", levels(FENG + " " + sweeps(COLOURS[dim], before, behind), L), i + 1
-    for before, behind in ((1, 1), (1, 2), (2, 2)):
-        yield f"own FMG({before},{behind})", "fmg", levels(OWN + " " + sweeps("redblack", before, behind), L - 1), None
+    for i, (before, after) in enumerate(SWEEPS):
+        yield f"FMG({before},{after})", "fmg", levels(FENG + " " + sweeps(COLOURS[dim], before, after), L), i + 1
+    for before, after in ((1, 1), (1, 2), (2, 2)):
+        yield f"own FMG({before},{after})", "fmg", levels(OWN + " " + sweeps("redblack", before, after), L - 1), None
     yield "own FMG", "fmg", "", None
 
 

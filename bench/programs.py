@@ -2,6 +2,7 @@
 
 import argparse
 import csv
+import glob
 import os
 import resource
 import shlex
@@ -17,7 +18,7 @@ from launch import mpi_command, mpi_environment  # noqa: E402 (found in conf)
 
 
 def petsc_at_hand():
-    """The makefile's NAME=value lines as a dictionary, and "bench", a folder for results; make check has them in the
+    """The makefile's NAME=value lines as a dict, and "bench", a folder for results; make check has them in the
     environment"""
     petsc = {name[3:].lower(): value for name, value in os.environ.items() if name.startswith("KC_")}
     if "library" not in petsc:
@@ -42,8 +43,7 @@ def blas_lapack(petsc):
 
 
 def build(petsc, source, program, linked=(), more=()):
-    """LINKED: libraries that the program is linked with beside PETSc; MORE: other words of the command, as sources and
-    flags."""
+    """LINKED: libraries in addition to PETSc; MORE: other words of the command, as sources and flags."""
     package = os.path.join(petsc["libdir"], "pkgconfig", "PETSc.pc")
 
     def ask(*question):
@@ -60,8 +60,9 @@ def build(petsc, source, program, linked=(), more=()):
 
 
 def build_once(petsc, source, program, linked=(), more=()):
-    """Unless it is there, and newer than its source. Others may be running it"""
-    newest = max(os.path.getmtime(path) for path in (os.path.join(TOP, source), *linked))
+    """Unless it is there, and newer than its source and headers. Others may be running it"""
+    headers = glob.glob(os.path.join(TOP, "bench", "*.h")) + glob.glob(os.path.join(TOP, "tests", "*.h"))
+    newest = max(os.path.getmtime(path) for path in (os.path.join(TOP, source), *headers, *linked))
     if not os.path.exists(program) or os.path.getmtime(program) < newest:
         build(petsc, source, f"{program}-{os.getpid()}", linked, more)
         os.replace(f"{program}-{os.getpid()}", program)

@@ -4,20 +4,17 @@ kernels of PCKCYCLE are in cache.\n\
   -rounds <9>   of which the fastest counts\n\n";
 
 /*
-  Bandwidth is that of STREAM's triad, with what its store reads first counted. Rates are those of V-cycles of one
-  sweep and of three on grids that fit in cache, with short and with long lines: what two sweeps more take on both sides
-  are sweeps, and what is left over is residual, restriction, interpolation and addition. Of a tiny grid the time is
-  that of visits, whatever they do. On a grid in memory red-black cycles show how much of the shorter one of the two
-  times of a pass is not hidden, and what a conjugate gradient method adds.
+  Bandwidth is that of STREAM's triad. What its store reads first is counted. Rates are those of V-cycles of one sweep
+  and of three on grids that fit in cache, with short and with long lines. Their difference is the time of two sweeps on
+  both sides, and the rest is residual, restriction, interpolation and addition. The time of a tiny grid is that of
+  visits. A pass over a grid in memory has two times, of arithmetic and of memory. Red-black cycles show how much of the
+  shorter one is not hidden. They also show what a conjugate gradient method adds.
 
-  Times are of a processor, and the least of all rounds: others have work to do. Run with as many processes as the
-  solver will have, as they share memory.
+  Times are of a processor, and the least of all rounds. Run with as many processes as the solver will have, as they
+  share memory.
 */
-#include <petscdmda.h>
-#include <petscksp.h>
-#include <petsckcycle.h>
+#include "timing.h"
 #include <petsckcycle/private/rooflineimpl.h>
-#include <time.h>
 
 typedef struct {
   const char *smoother;
@@ -31,75 +28,41 @@ static const Kernel Kernels[] = {
     {"zebra_x", 3, 7},     {"zebra_y", 3, 7},     {"zebra_z", 3, 7},   {"alternating", 3, 7}, {"jacobi", 3, 27},
     {"chebyshev", 3, 27},  {"eightcolor", 3, 27}, {"zebra_x", 3, 27},  {"zebra_y", 3, 27},    {"zebra_z", 3, 27}};
 
-/* Processor time of this process */
-static PetscReal Seconds(void)
-{
-  struct timespec t;
-
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (PetscReal)t.tv_sec + (PetscReal)1e-9 * (PetscReal)t.tv_nsec;
-}
-
 /* Couplings with the neighbours, those beyond the boundary left out; box: diagonal ones, too */
-static PetscErrorCode SetRow(PetscInt dim, const PetscInt n[], PetscBool box, Mat A, const PetscInt at[])
+typedef struct {
+  PetscInt  dim;
+  PetscInt  n[3];
+  PetscBool box;
+} Operator;
+
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
-  const PetscInt reach[3] = {1, dim > 1, dim > 2};
-  MatStencil     row      = {at[2], at[1], at[0], 0}, col[27];
-  PetscScalar    v[27];
-  PetscInt       m = 1, off[3];
+  const Operator *op = (const Operator *)ctx;
 
-  PetscFunctionBeginUser;
-  col[0] = row;
-  v[0]   = 0;
-  for (off[2] = -reach[2]; off[2] <= reach[2]; off[2]++) {
-    for (off[1] = -reach[1]; off[1] <= reach[1]; off[1]++) {
-      for (off[0] = -reach[0]; off[0] <= reach[0]; off[0]++) {
-        const PetscInt to[3]    = {at[0] + off[0], at[1] + off[1], at[2] + off[2]},
-                       distance = PetscAbs(off[0]) + PetscAbs(off[1]) + PetscAbs(off[2]);
-        PetscBool inside        = PETSC_TRUE;
+  for (int o = 0; o < 27; o++) {
+    const PetscInt to[3]    = {at[0] + o % 3 - 1, at[1] + o / 3 % 3 - 1, at[2] + o / 9 - 1},
+                   distance = PetscAbs(to[0] - at[0]) + PetscAbs(to[1] - at[1]) + PetscAbs(to[2] - at[2]);
 
-        if (!distance || (distance > 1 && !box)) continue;
-        v[m] = -1 / (PetscReal)distance;
-        v[0] -= v[m];
-        for (PetscInt d = 0; d < dim; d++) inside = (PetscBool)(inside && to[d] >= 0 && to[d] < n[d]);
-        col[m] = (MatStencil){to[2], to[1], to[0], 0};
-        if (inside) m++;
-      }
-    }
+    if (!distance || (distance > 1 && !op->box) || (op->dim < 3 && to[2] != at[2])) continue;
+    RowCoupling(row, to, 1 / (PetscReal)distance, IsInBox(to, op->n, op->dim));
   }
-  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, v, INSERT_VALUES));
-  PetscFunctionReturn(0);
 }
 
 /* Each process has a grid of its own */
 static PetscErrorCode CreateMatrix(const Kernel *k, const PetscInt n[], DM *da, Mat *A)
 {
-  const DMBoundaryType no  = DM_BOUNDARY_NONE;
-  const PetscBool      box = (PetscBool)(k->points > 2 * k->dim + 1);
-  PetscInt             at[3];
+  const Operator op = {k->dim, {n[0], n[1], n[2]}, (PetscBool)(k->points > 2 * k->dim + 1)};
 
   PetscFunctionBeginUser;
-  PetscCall(DMDACreate(PETSC_COMM_SELF, da));
-  PetscCall(DMSetDimension(*da, k->dim));
-  PetscCall(DMDASetSizes(*da, n[0], n[1], n[2]));
-  PetscCall(DMDASetBoundaryType(*da, no, no, no));
-  PetscCall(DMDASetStencilType(*da, box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
-  PetscCall(DMDASetStencilWidth(*da, 1));
-  PetscCall(DMDASetDof(*da, 1));
+  PetscCall(MakeDM(PETSC_COMM_SELF, k->dim, n, DM_BOUNDARY_NONE, op.box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR, da));
   PetscCall(DMSetMatType(*da, "stencil"));
   PetscCall(DMSetUp(*da));
   PetscCall(DMCreateMatrix(*da, A));
-  for (at[2] = 0; at[2] < n[2]; at[2]++) {
-    for (at[1] = 0; at[1] < n[1]; at[1]++) {
-      for (at[0] = 0; at[0] < n[0]; at[0]++) PetscCall(SetRow(k->dim, n, box, *A, at));
-    }
-  }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(AssembleRows(*da, MakeRow, &op, *A));
   PetscFunctionReturn(0);
 }
 
-/* V-cycles with so many sweeps on each side of all levels; points and lines: of these levels, but the coarsest one */
+/* V-cycles with sweeps on each side of all levels; points and lines: sweeps of these levels, but the coarsest one */
 #define MOST 32
 typedef struct {
   KSP       ksp;
@@ -121,16 +84,11 @@ static PetscErrorCode CreateCycles(const Kernel *k, const char precision[], cons
   PetscCall(PetscSNPrintf(options, sizeof(options),
                           "-mg_levels_pc_relax_type %s -mg_levels_ksp_max_it %" PetscInt_FMT " -pc_kcycle_precision %s",
                           k->smoother, nu, precision));
-  PetscCall(PetscOptionsCreate(&own));
-  PetscCall(PetscOptionsInsertString(own, options));
-  PetscCall(PetscOptionsPush(own));
+  PetscCall(PushOptions(options, &own));
   PetscCall(CreateMatrix(k, n, &da, &A));
   PetscCall(MatCreateVecs(A, &c->x, &c->b));
   PetscCall(VecSet(c->b, 1));
-  PetscCall(KSPCreate(PETSC_COMM_SELF, &c->ksp));
-  PetscCall(KSPSetOperators(c->ksp, A, A));
-  PetscCall(KSPGetPC(c->ksp, &c->pc));
-  PetscCall(PCSetType(c->pc, PCKCYCLE));
+  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &c->ksp, &c->pc));
   PetscCall(KSPSetFromOptions(c->ksp));
   PetscCall(KSPSetUp(c->ksp));
   PetscCall(PCMGGetLevels(c->pc, &c->nlevels));
@@ -148,20 +106,14 @@ static PetscErrorCode CreateCycles(const Kernel *k, const char precision[], cons
     c->points += c->point[l];
     c->lines += c->line[l];
   }
-  PetscCall(MatDestroy(&A));
-  PetscCall(DMDestroy(&da));
-  PetscCall(PetscOptionsPop());
-  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(DestroyAll(&A, &da));
+  PetscCall(PopOptions(&own));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode DestroyCycles(Cycles *c)
 {
-  PetscFunctionBeginUser;
-  PetscCall(KSPDestroy(&c->ksp));
-  PetscCall(VecDestroy(&c->x));
-  PetscCall(VecDestroy(&c->b));
-  PetscFunctionReturn(0);
+  return DestroyAll(&c->ksp, &c->x, &c->b);
 }
 
 /* Of one cycle, the least of all rounds so far */
@@ -191,7 +143,7 @@ static KCycleSpeed Fit(PetscReal flops, const Cycles *c[2], const PetscReal seco
   return (KCycleSpeed){flops / each, line / each};
 }
 
-/* Of so many of its operations for each point, on all levels */
+/* Of a number of its operations for each point, on all levels */
 static PetscReal SpeedSeconds(const KCycleSpeed *speed, PetscReal flops, const Cycles *c)
 {
   return KCycleSpeedSeconds(speed, flops, c->points, c->lines);
@@ -241,7 +193,7 @@ static PetscErrorCode MeasureKernel(const Kernel *k, PetscBool single, PetscInt 
   PetscFunctionReturn(0);
 }
 
-/* Of an iteration of a method beside its preconditioner */
+/* Of an iteration of a method without its preconditioner */
 static PetscErrorCode TimeMethod(KSPType type, PetscReal apply, PetscInt rounds, Cycles *c, PetscReal *each)
 {
   const PetscInt number[2] = {2, 6};
@@ -277,8 +229,8 @@ static PetscReal Exposed(const Cycles *c, const KCycleRate *rate, const KCycleRo
                                  KCycleSpeedSeconds(&rate->rest, KCycleRestFlops(rate->points) / 2, points, c->line[l]);
 
     longer += r->visit;
-    for (int behind = 0; behind < 2; behind++) {
-      const PetscReal words = KCycleRooflineWords(1, behind ? PETSC_TRUE : PETSC_FALSE, points, coarse),
+    for (int after = 0; after < 2; after++) {
+      const PetscReal words = KCycleRooflineWords(1, after ? PETSC_TRUE : PETSC_FALSE, points, coarse),
                       bytes = words * (PetscReal)sizeof(PetscScalar) / bandwidth;
 
       longer += PetscMax(operations, bytes);
@@ -312,7 +264,7 @@ static PetscErrorCode MeasureMemory(int which, PetscInt rounds, KCycleRoofline *
   PetscFunctionReturn(0);
 }
 
-/* Bytes a second of a triad on arrays of so many numbers; all processes at once */
+/* Bytes a second of a triad on arrays of n numbers; all processes at once */
 static PetscErrorCode MeasureBandwidth(PetscInt n, PetscInt rounds, PetscReal *bandwidth)
 {
   const PetscInt times = PetscMax(1, 4000000 / n);
@@ -421,8 +373,7 @@ int main(int argc, char **args)
   char           name[PETSC_MAX_PATH_LEN] = "roofline.txt";
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  PetscCall(KCycleInitializePackage());
+  PetscCall(TestInitialize(&argc, &args, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-rounds", &rounds, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-o", name, sizeof(name), NULL));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));

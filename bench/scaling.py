@@ -111,7 +111,7 @@ def deviation(counted, modelled):
 
 
 def count(counter, runs, variants, peers):
-    """Rows of phases, and rows of levels beside the model"""
+    """Rows of phases, and rows of levels with the model's"""
     phases, levels = [], []
     for (scaling, procs), grid in runs.items():
         jobs = [("kcycle", f"{k}", limit, ghosts, options_of(k, limit, ghosts)) for k, limit, ghosts in variants]
@@ -271,7 +271,7 @@ def parse():
     parser.add_argument("--peers", default=",".join(PEERS),
                         help="other solvers that are counted, of " + ", ".join(PEERS) + "; none: a PETSc without hypre")
     parser.add_argument("--latency", type=float, default=2e-6, help="seconds of a round, default 2e-6")
-    parser.add_argument("--overhead", type=float, default=3e-7, help="seconds of a message beside, default 3e-7")
+    parser.add_argument("--overhead", type=float, default=3e-7, help="seconds of work for a message, default 3e-7")
     parser.add_argument("--bandwidth", type=float, default=2e9, help="bytes a second of a process, default 2e9")
     arguments = parser.parse_args()
     if min(arguments.latency, arguments.overhead, arguments.bandwidth) <= 0:

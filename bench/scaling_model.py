@@ -1,8 +1,8 @@
-"""What processes say to each other in a cycle, computed: PCKCYCLE with points as smoothers in red-black order, and
+"""What processes send to each other in a cycle, computed: PCKCYCLE with points as smoothers in red-black order, and
 hypre's PFMG, on a uniform grid in 3D whose Dirichlet points are left out. bench/scaling.py compares with what
-bench/messages.c counts, and goes on to more processes than there are.
+bench/messages.c counts, and continues to more processes than the machine has.
 
-A level is what the busiest process sends in all visits of a cycle: messages, bytes, and rounds, one behind the other;
+A level is what the busiest process sends in all visits of a cycle: messages, bytes, and rounds, one after the other;
 the points that it computes, ghost points among them; and whether its sweeps are plain ones, as they do not run in one
 pass. The rules are those of the library: DMDA's processes, KCycleBoxCoarsen(), DepthOf() in src/pc/kcycle/ghosts.c,
 KCyclePolicyReduction() and ChooseGathers().
@@ -59,7 +59,7 @@ class Box:
         return [[(r[i], r[i + 1]) for i in range(len(r) - 1)] for r in self.ranges]
 
     def around(self, width):
-        """The points of each part and so many more on both sides"""
+        """The points of each part and WIDTH more on both sides"""
         return [[(max(0, a - width), min(n, b + width)) if b > a else (a, a) for a, b in own]
                 for own, n in zip(self.own(), self.size)]
 
@@ -177,8 +177,8 @@ def exact_moves(old, new, factor):
 
 
 def both_ways(there, back, forward, backward):
-    """Of each process in so many moves there and back: messages and bytes; or of the busiest one, where only that is
-    known"""
+    """Of each process in FORWARD moves there and BACKWARD moves back: messages and bytes.
+    Those of the busiest one if THERE holds no more"""
     if isinstance(there, list):
         return [(f[0] * forward + b[0] * backward, (f[1] * forward + b[1] * backward) * DOUBLE)
                 for f, b in zip(there, back)]
@@ -222,9 +222,8 @@ def number_of_levels(grid):
 
 
 def kcycle(grid, procs, kappa=1, limit=1000, ghost_points=5000, moved=None):
-    """Levels of a cycle, finest first; where the next ones go on on fewer processes there is a level of moves between
-    them, its points 0. MOVED: to it is added, by
-    process, what each of at most 64 sends in all moves"""
+    """Levels of a cycle, finest first. Before agglomerated ones there is a level of moves, of 0 points.
+    MOVED: a list to which is added what each of at most 64 processes sends in all moves"""
     box = Box([cut(n, m) for n, m in zip(grid, processes(procs, grid))])
     nlevels, number, levels = number_of_levels(grid), SINGLE if procs > 1 else DOUBLE, []
     visits, stride = visits_of(nlevels, kappa if kappa != "w" else nlevels), 1
@@ -261,7 +260,7 @@ def largest(box):
 
 
 def pfmg(grid, procs):
-    """A V-cycle with one sweep of weighted Jacobi before and behind. The direction of the smallest spacing, as mean
+    """A V-cycle with one sweep of weighted Jacobi before and after. The direction of the smallest spacing, as mean
     couplings tell it, is coarsened; a level has sweeps if
     its direction was coarsened already since the last one that has. Coarse operators have 27 points. Nothing is
     gathered"""
@@ -313,8 +312,8 @@ def iteration(grid, procs):
 
 
 def weights(levels, plain=1.0):
-    """Work in sweeps over points: what is done once in a visit, transfers and residual, counts as one. PLAIN: so many
-    times as long plain sweeps take"""
+    """Work in sweeps over points: what is done once in a visit, transfers and residual, counts as one. Plain
+    sweeps take PLAIN times as long"""
     return sum(level.points * level.visits * (level.sweeps * 2 + 1) * (plain if level.plain else 1)
                for level in levels if level.points)
 

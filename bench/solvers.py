@@ -1,4 +1,4 @@
-"""The solvers that make compare tries, one table for all. Whoever knows a better setting of one of them: here is the
+"""The solvers that make compare tries, one table for all. For a better setting of one of them, here is the
 place.
 
     name, family, options, what it needs, why these options
@@ -53,7 +53,7 @@ SOLVERS = [
            "hypre,struct,cg",
            "and no relaxation on grids where it does little: mostly the fastest"),
     Solver("smg", "SMG", "-dm_mat_type hyprestruct -pc_type smg", "hypre",
-           "planes and lines: robust for anisotropy, dear; hypre has no setting of note"),
+           "planes and lines: robust for anisotropy, expensive; hypre has no setting of note"),
     Solver("mg", "PCMG", "-pc_type mg", "dm",
            "PETSc's multigrid on the levels that -da_refine has made of the program's DM: Chebyshev with SOR"),
     Solver("mg-sor", "PCMG",
@@ -85,7 +85,7 @@ VARIANTS = [
            "the program's matrix without column indices"),
 ]
 
-# Paper 002 (Wagner, Rupp, Weinbub), its variants as options: three sweeps of Jacobi with 0.67 before and behind,
+# Paper 002 (Wagner, Rupp, Weinbub), its variants as options: three sweeps of Jacobi with 0.67 before and after,
 # thresholds 0.25 and 0.08 (halved from level to level), truncation 0.2,
 # at most 50 points on the coarsest level
 RS = ("-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_relax_type_all Jacobi "
@@ -116,7 +116,7 @@ PAPER = [
            "smoothed; PETSc chooses the damping of its interpolation"),
 ]
 
-# What bench/battery.py --peers knows: all of them, and settings that published tables have
+# What bench/battery.py --peers takes: all of them, and settings that published tables have
 HMIS = ("-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_coarsen_type HMIS "
         "-pc_hypre_boomeramg_interp_type ext+i ")
 PEERS = {solver.name: solver.options for solver in SOLVERS if not {"dm", "struct"} & set(solver.needs.split(","))}

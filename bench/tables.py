@@ -13,7 +13,7 @@ the build.
     kernels      kernels.csv: sweep, residual with restriction, interpolation, as parts of the bandwidth of a triad
     nodm         nodm.csv: what it costs to have no DM; both ways in turn, all processes on one core
     systems      systems.csv: several unknowns at a point, in PETSc's own programs and examples/tutorials/elasticity.c
-    fastpoisson  fastpoisson.csv: beside FFTW called by hand, products of matrices, and kcycle
+    fastpoisson  fastpoisson.csv: with FFTW called by hand, products of matrices, and kcycle
     choosing     choosing.csv: a case of the battery for each kind of problem, and from which size on kcycle takes less
                  time than others
     demo         PETSc's tutorials as they are shipped, on one process and two, and a picture

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""Bytes that kernels on a device move, counted by the stand-ins of tests/cudahost, beside the least. Nothing here is
+"""Bytes that kernels on a device move, counted by the stand-ins of tests/cudahost, and the least. Nothing here is
 measured.
 
   python3 bench/traffic.py                  2D and 3D, a launch for each half sweep and in tiles; minutes
   python3 bench/traffic.py --publish        also writes bench/results/traffic.csv
 
 A solve of Poisson's equation with one CG iteration and V-cycles with two sweeps; launches on the finest level. The
-stand-ins count sectors of 32 bytes that differ: in each block, as if there were no cache between blocks and memory, and
-in each launch, as if that were as large as the grid. A device is between the two. What tiles move on grids of the size
-that one would use a device for is computed from the blocks and their rims, as on the grids that are counted: the column
-behind shows how well.
+stand-ins count sectors of 32 bytes that differ. Counted in each block, they are those of a device without a cache
+between blocks and memory. Counted in each launch, they are those of a cache as large as the grid. A device is between
+the two. What tiles move on large grids is computed from the blocks and their rims, as on the grids that are counted.
+The next column shows how well.
 
 Make the library with a PETSc that has CUDA, and the stand-ins: make check SEARCH=device_tiles
 """

@@ -1,6 +1,6 @@
 /*
   Loaded into a program that uses PETSc (-dll_append): what its solves take and how good they are, written into the file
-  of -watch_file. bench/compare.py starts programs with it, which need not know it.
+  of -watch_file. bench/compare.py starts programs with it, unchanged.
 
   PETSc tells of its events. Watched are solvers that no other solver contains; those inside count as parts. Lines, the
   first word says of what; seconds are of the slowest process, by the clock and of a processor:
@@ -269,8 +269,8 @@ static PetscErrorCode WriteLevels(KSP ksp, PetscInt number)
 }
 
 /*
-  Kernels of the finest level of PCMG and its heirs, beside a = b + s c as STREAM counts it. Counted are the words that
-  a perfect kernel moves between memory and cache, each once; the residual r is none of them, because it can be
+  Kernels of the finest level of PCMG and its heirs, compared with a = b + s c as STREAM counts it. The words that a
+  perfect kernel moves between memory and cache are counted once each. The residual r is not counted, as it can be
   restricted while it is in cache:
     a sweep                   reads b, reads and writes x            3 for each point        + the matrix
     residual and restriction  reads b and x, writes the coarse b     2 + 1 for a coarse one  + matrix and restriction

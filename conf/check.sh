@@ -10,7 +10,7 @@
 #   SMOKE=1                      under a minute after a small change: stencils, transfers, smoothers, cycles, deflation,
 #                                incomplete Poisson on 1 and 3 processes; no scripts
 #   SCRIPTS=0                    no scripts; SCRIPTS="device loading": those whose name contains one of the words
-#   EXTRA_OPTIONS=-fp_trap       options that every test program gets beside its own
+#   EXTRA_OPTIONS=-fp_trap       options that every test program gets in addition to its own
 #   OPENMP=1                     the library with threads, two of them in each process
 #   VALGRIND=1                   test programs under valgrind; without SEARCH those with "small" in their name; no
 #                                scripts
@@ -40,7 +40,7 @@ esac
 case ${SCRIPTS:-1} in 0 | no) SCRIPTS= ;; 1) SCRIPTS=tests- ;; esac # which is in all names
 # With each of these the library's parts are used in a second or two
 smoke="tests-stencil_1 tests-stencil_errors tests-transfer_ tests-relax_ tests-structured_ways tests-structured_choices
-  tests-structured_ends tests-structured_feng tests-oracle_preconditioner tests-oracle_full tests-oracle_distinct
+  tests-structured_ends tests-oracle_preconditioner tests-oracle_full tests-oracle_distinct
   tests-deflsub_labels tests-deflsub_identities tests-deflsub_reuse tests-deflsub_errors
   tests-incpoisson_product tests-incpoisson_reuse tests-incpoisson_iterations"
 if [ -n "$SMOKE" ]; then
@@ -114,11 +114,11 @@ find_harness() {
   [ -n "$KC_HARNESS" ] && return
   complain "this PETSc ($KC_CONF_DIR $KC_CONF_ARCH) comes without its test harness, gmakefile.test.
        Debian has it in the package libpetsc${KC_VERSION%.*}-dev-examples (sh conf/install-deps.sh check); an installed
-       PETSc has it in share/petsc/examples, a build in its source tree beside PETSC_ARCH."
+       PETSc has it in share/petsc/examples, a build in its source tree next to PETSC_ARCH."
 }
 
 # The generator walks a folder: give it one with nothing but the tests. Loops may be shorter, and what the library has
-# is not required any more: the generator knows of PETSc only
+# is not required any more: the generator reads those of PETSc only
 stage() {
   mkdir -p "$work/src/$1"
   met=$(for feature in $KC_FEATURES; do printf '/^ *requires: defined(%s)$/d;' "$feature"; done)

@@ -7,13 +7,13 @@
 
 A page says where figures come from:
 
-    <!-- figures: bench/results/ratios.csv -->              a word behind the name: only lines that have it as a cell
+    <!-- figures: bench/results/ratios.csv -->              a word after the name: only lines that have it as a cell
     | case | PCMG | ... |            numbers of a table or a paragraph
     <!-- end -->
 
-Each number in between must be in the file, rounded to the digits that are quoted. In a table, a first cell that is in
-the file limits its line to the file's lines that have it, and a head with which names of columns begin limits its
-column to those. Code, heads and first cells are not looked at.
+Each number in between must be in the file, rounded to the digits that are quoted. If the
+first cell of a table's line is in the file, only the file's lines with that cell count. If a head is the beginning of
+names of columns, only those columns count. Code, heads and first cells are not looked at.
 In the pages of COMPLETE a number with a unit must be in such a block.
 
 A link to a file of the project must lead to a file, and its anchor to a heading there.
@@ -43,7 +43,7 @@ def blank(match):
 
 
 def has(cells, number):
-    """Is a cell this number, rounded to as many digits behind the point?"""
+    """Is a cell this number, rounded to as many digits after the point?"""
     wanted = decimal.Decimal(number)
     for cell in cells:
         for word in NUMBER.findall(cell):
@@ -154,7 +154,7 @@ def check_pages():
 
 
 def purpose(page):
-    """What stands behind the name, up to the first empty line"""
+    """What comes after the name, up to the first empty line"""
     return " ".join(re.match(r"\s*\w+ - (.*?)(?:\n[ \t]*\n|$)", page.text, re.S)[1].split())
 
 

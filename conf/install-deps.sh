@@ -66,7 +66,7 @@ found_otherwise() {
     libpetsc*-examples)  prefix=$(find_petsc) && [ -d "$prefix/share/petsc/examples/src/ksp/ksp/tutorials" ] ;;
     # Elsewhere the tests that want these are skipped
     valgrind | cmake | ccache | python3-venv | python3-petsc4py | libpetsc*) ! have apt-get ;;
-    # With apt, Python's modules are those of the system's python3, which dpkg knows about
+    # With apt, Python's modules are those of the system's python3, which dpkg lists
     python3-pip)         ! have apt-get && python3 -m pip --version > /dev/null 2>&1 ;;
     python3-*)           ! have apt-get && python3 -c "import ${1#python3-}" > /dev/null 2>&1 ;;
     libopenblas-dev)     ! have apt-get && have pkg-config && pkg-config --exists openblas ;;

@@ -13,7 +13,7 @@ install_python = $(firstword $(wildcard $(prefix)/bin/python3) $(PYTHON))
 PYTHONDIR ?= $(eval PYTHONDIR := $$(shell $(install_python) -B $(top)/conf/pythondir.py $(prefix)))$(PYTHONDIR)
 module     = $(DESTDIR)$(abspath $(or $(PYTHONDIR),$(error No Python says where its modules go: give PYTHONDIR=<folder>)))/petsc_kcycle
 
-# A PETSc that pkg-config knows by name is required by that name; one that came by PETSC_DIR is written out
+# A PETSc that pkg-config finds by name is required by that name; one that came by PETSC_DIR is written out
 ifeq ($(findstring /,$(PETSC_PC)),)
   pc_requires = $(PETSC_PC)
 else

@@ -45,15 +45,15 @@ PATTERNS = [
      "PETSc versions are known to include/petsckcycle/private/compat.h only"),
     (SOURCE, "strings", r'#\s*include\s*[<"](?:\.\./)+src/', "include only public headers and <petsc/private/...>"),
     (r"src/kernel/(?!cuda/).*", "strings", r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:kernel|systems)impl\.h>'
-     r'|"\w+\.h"))', "kernels know kernelimpl.h and systemsimpl.h alone"),
+     r'|"\w+\.h"))', "kernels include kernelimpl.h and systemsimpl.h only"),
     (r"src/kernel/cuda/.*|include/petsckcycle/private/(?:fp)?cudaimpl\.h$", "strings",
      r'#[ \t]*include(?![ \t]*(?:<petsckcycle/private/(?:(?:kernel|systems|cuda|runtime|fpcuda)impl|fppoint)\.h>'
      r'|"\w+cuda\.h"|<string\.h>))',
-     "kernels for devices know cudaimpl.h, fpcudaimpl.h, runtimeimpl.h and each other alone"),
+     "kernels for devices include cudaimpl.h, fpcudaimpl.h, runtimeimpl.h and each other only"),
     (r"include/petsckcycle/private/(?:kernelimpl|point|threads)\.h$", "strings",
      r"#[ \t]*include[ \t]*<(?!petsckcycle/private/(?:point|threads)\.h|petscmacros\.h|petscsystypes\.h"
      r"|string\.h|omp\.h)",
-     "kernels know no header of PETSc but those with macros and the types of numbers"),
+     "kernels include no header of PETSc but those with macros and the types of numbers"),
     (r"src/(?!kernel/|mat/stencil/|level/(?:single|device/devicestencil)\.c).*", "code",
      r"\b(?:s[bct])->(?:kind|block|classes|shared|own)\b",
      "lines find their coefficients by the functions of kernelimpl.h"),
@@ -184,7 +184,7 @@ class Source:
 
 
 def list_files():
-    """What git knows or would add; in an unpacked tarball every file that is not built"""
+    """What git tracks or would add; in an unpacked tarball every file that is not built"""
     git = shutil.which("git")
     ask = [git, "ls-files", "-co", "--exclude-standard"]
     run = subprocess.run(ask, capture_output=True, text=True) if git else None
@@ -302,7 +302,7 @@ def check_files(tree):
                 yield s.path, 1, f"same base name as {other}"
 
 
-# Sources of a folder know those before it
+# Sources of a folder use those before it
 FOLDERS = ("src/kernel/", "src/dm/", "src/plan/", "src/level/", "src/mat/", "src/mat/stencil/", "src/mat/transfer/",
            "src/pc/", "src/pc/relax/", "src/pc/kcycle/", "src/pc/deflsub/", "src/pc/incpoisson/", "src/pc/fastpoisson/",
            "src/ksp/", "src/")
@@ -314,7 +314,7 @@ def folder_of(path):
 
 
 def check_flow(tree):
-    """No call to a folder behind, but of public functions; a header that one folder uses lies in it"""
+    """No call to a later folder, but of public functions; a header that one folder uses lies in it"""
     homes = {}
     for s in tree.src:
         for f in s.functions:
@@ -516,7 +516,7 @@ def check_page_arguments(tree):
         source = next(s for s in tree.src if s.path == page.path)
         below = min((f for f in source.functions if f.open > page.end), key=lambda f: f.open, default=None)
         if below is None or below.name != page.name:
-            yield page.path, page.line, f"page of {page.name} does not stand directly above {page.name}()"
+            yield page.path, page.line, f"page of {page.name} is not directly above {page.name}()"
             continue
         found = [text for heading in ("Input Parameters?", "Output Parameters?", "Input/Output Parameters?")
                  for _, text in items(page.text, heading)]
@@ -577,8 +577,7 @@ def value_of(tree, option):
 
 
 def initial_value(tree, option, expression):
-    """Follows a local variable to its initial value and a field to what the create functions beside set it to, else
-    zero"""
+    """Follows a local variable to its initial value, a field to what create functions of its folder set, else zero"""
     source = next(s for s in tree.src if s.path == option.path)
     caller = max((f for f in source.functions if f.line <= option.line), key=lambda f: f.line, default=None)
     body = source.strings[caller.open:caller.close] if caller else ""
@@ -809,7 +808,7 @@ def check_policy(tree):
         if not any(re.search(rf"\b{m[1]}\b", s.code) for s in users):
             yield POLICY, where, f"{m[1]} is not used"
         if m[3] and m[3] not in documented:
-            yield POLICY, where, f"{m[1]}: no page in docs knows {m[3]}"
+            yield POLICY, where, f"{m[1]}: no page in docs names {m[3]}"
         if m[4] not in tests:
             yield POLICY, where, f"{m[1]}: there is no test called {m[4]}"
     cases = next(f for f in tree.files if f.path == "bench/battery_cases.py")

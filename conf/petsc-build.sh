@@ -12,7 +12,7 @@
 #   KCYCLE_PETSC_VERSION   newest release        (default 3.26.1)
 #   KCYCLE_CUDA_ARCH       compute capability    (default 90)
 #   KCYCLE_CACHED=1        fetches and builds nothing
-#   XDG_CACHE_HOME         where caches live     (default ~/.cache)
+#   XDG_CACHE_HOME         where caches are      (default ~/.cache)
 #
 # Exit status 3: there is none in the cache, and its source cannot be fetched, or nothing is to be built.
 set -eu

@@ -1,4 +1,4 @@
-# Finds PETSc: PETSC_DIR (with PETSC_ARCH for a build inside a source tree), or what pkg-config knows.
+# Finds PETSc: PETSC_DIR (with PETSC_ARCH for a build inside a source tree), or what pkg-config finds.
 #
 # Sets PETSC_PC (module or file for pkg-config), petsc_prefix, petsc_version and the pair petsc_conf_dir/petsc_conf_arch
 # that PETSc's own make files want.
@@ -15,7 +15,7 @@ ifneq ($(PETSC_PC),)
   petsc_var      = $(shell pkg-config --variable=$(1) $(PETSC_PC))
   petsc_prefix  := $(call petsc_var,prefix)
   petsc_version := $(shell pkg-config --modversion $(PETSC_PC))
-  # A build inside the source tree keeps its general headers beside PETSC_ARCH, an installed one below its prefix
+  # A build inside the source tree keeps its general headers next to PETSC_ARCH, an installed one below its prefix
   ifneq ($(wildcard $(petsc_prefix)/include/petsc.h),)
     petsc_conf_dir  := $(petsc_prefix)
     petsc_conf_arch :=

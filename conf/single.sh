@@ -1,7 +1,7 @@
 #!/bin/sh
-# single.sh OUT OBJECT...: links what was compiled with KCYCLE_SINGLE to one object file, in which the names of our
-# functions, and of what AddressSanitizer has of each constant (__odr_asan), end in _Single for the linker.
-# So one source is in the library twice.
+# single.sh OUT OBJECT...: links what was compiled with KCYCLE_SINGLE to one object file. The names of our functions
+# end in _Single there, and so do those of AddressSanitizer for constants (__odr_asan). So one source is in the library
+# twice.
 set -eu
 out=$1
 shift

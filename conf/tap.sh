@@ -30,7 +30,7 @@ not_ok() {
 }
 
 # Status 124: stopped by timeout; above 128: killed by a signal, as mpiexec and PETSc's signal handler say in words
-# ... or by PETSc without MPI, which aborts behind the message of an error
+# ... or by PETSc without MPI, which aborts after the message of an error
 crashed() {
   if [ -n "${KC_PROGRAMS:-}" ] && [ "$1" = 134 ] && grep -q 'End of Error Message' "$log"; then return 1; fi
   [ "$1" = 124 ] || [ "$1" -gt 128 ] || grep -q -e 'Caught signal number' -e 'exited on signal' -e 'Segmentation' "$log"

@@ -24,15 +24,11 @@ static PetscErrorCode AddWind(const Case *c, DM da, Mat A)
   PetscFunctionBeginUser;
   if (c->wind == 0) PetscFunctionReturn(0);
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
-  for (at[2] = s[2]; at[2] < s[2] + n[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
-      for (at[0] = PetscMax(s[0], 1); at[0] < s[0] + n[0]; at[0]++) {
-        const MatStencil  row = {at[2], at[1], at[0], 0}, columns[] = {{at[2], at[1], at[0] - 1, 0}, row};
-        const PetscScalar values[] = {-c->wind, c->wind};
+  FOR_BOX(at, s, n) {
+    const MatStencil  row = {at[2], at[1], at[0], 0}, columns[] = {{at[2], at[1], at[0] - 1, 0}, row};
+    const PetscScalar values[] = {-c->wind, c->wind};
 
-        PetscCall(MatSetValuesStencil(A, 1, &row, 2, columns, values, ADD_VALUES));
-      }
-    }
+    if (at[0]) PetscCall(MatSetValuesStencil(A, 1, &row, 2, columns, values, ADD_VALUES));
   }
   PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
@@ -40,12 +36,9 @@ static PetscErrorCode AddWind(const Case *c, DM da, Mat A)
 
 static PetscErrorCode Create(const Case *c, MatType type, DM *da, Mat *A)
 {
-  Grid g = {0};
+  Grid g = {.number = 3, .box = c->box, .vary = 0.3};
 
   PetscFunctionBeginUser;
-  g.number = 3;
-  g.box    = c->box;
-  g.vary   = 0.3;
   PetscCall(GridInit(&g, c->dim, c->size, c->boundary));
   g.strength[c->dim - 1] = c->strength;
   PetscCall(GridCreateDM(&g, da));
@@ -172,32 +165,28 @@ static PetscErrorCode Judge(const char what[], PetscReal difference, PetscBool *
 /* One solver with all cycles, multiplicative and full */
 static PetscErrorCode RunCycles(const Case *c, PetscBool *holds)
 {
-  const PetscInt kappas[] = {1, 2, PC_KCYCLE_KAPPA_W};
-  DM             da;
-  Mat            A;
-  KSP            ksp;
-  PC             pc;
-  Vec            x, y;
+  const PetscInt kappas[]   = {1, 2, PC_KCYCLE_KAPPA_W};
+  System         s          = {0};
   PetscReal      difference = 0;
   char           name[256];
 
   PetscFunctionBeginUser;
-  PetscCall(Create(c, c->type ? c->type : MATAIJ, &da, &A));
-  PetscCall(CreateVecs(c, da, &x, &y));
-  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &ksp, &pc));
-  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(Create(c, c->type ? c->type : MATAIJ, &s.da, &s.A));
+  PetscCall(CreateVecs(c, s.da, &s.x, &s.b));
+  PetscCall(MakeKSP(s.A, NULL, PCKCYCLE, &s.ksp, &s.pc));
+  PetscCall(KSPSetFromOptions(s.ksp));
   for (int run = 0; run < 6; run++) {
-    PetscCall(PCMGSetType(pc, run < 3 ? PC_MG_MULTIPLICATIVE : PC_MG_FULL));
-    PetscCall(PCKCycleSetKappa(pc, kappas[run % 3]));
-    PetscCall(KSPSetUp(ksp));
+    PetscCall(PCMGSetType(s.pc, run < 3 ? PC_MG_MULTIPLICATIVE : PC_MG_FULL));
+    PetscCall(PCKCycleSetKappa(s.pc, kappas[run % 3]));
+    PetscCall(KSPSetUp(s.ksp));
     for (int part = 0; part < 3; part++) {
       const char *const parts[] = {"adjoint", "block", "transposed block"};
 
       difference = 0;
-      if (part == 0) PetscCall(Difference(pc, Apply, ApplyTranspose, x, y, &difference));
-      else if (part == 1) PetscCall(BlockDifference(pc, PCMatApply, PCApply, x, y, &difference));
+      if (part == 0) PetscCall(Difference(s.pc, Apply, ApplyTranspose, s.x, s.b, &difference));
+      else if (part == 1) PetscCall(BlockDifference(s.pc, PCMatApply, PCApply, s.x, s.b, &difference));
 #if defined(KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE)
-      else PetscCall(BlockDifference(pc, PCMatApplyTranspose, PCApplyTranspose, x, y, &difference));
+      else PetscCall(BlockDifference(s.pc, PCMatApplyTranspose, PCApplyTranspose, s.x, s.b, &difference));
 #endif
       PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %s, kappa %" PetscInt_FMT ", %" PetscInt_FMT "D, %s, \"%s\"",
                               parts[part], run < 3 ? "multiplicative" : "full", kappas[run % 3], c->dim,
@@ -205,39 +194,32 @@ static PetscErrorCode RunCycles(const Case *c, PetscBool *holds)
       PetscCall(Judge(name, difference, holds));
     }
   }
-  PetscCall(DestroyAll(&ksp, &x, &y, &A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 
 /* PCRELAX, once and in several sweeps of a KSPRICHARDSON */
 static PetscErrorCode RunRelax(const Case *c, PetscBool *holds)
 {
-  DM        da;
-  Mat       A;
-  KSP       ksp;
-  PC        pc;
-  Vec       x, y;
+  System    s          = {0};
   PetscReal difference = 0;
   char      name[256];
 
   PetscFunctionBeginUser;
-  PetscCall(Create(c, MATSTENCIL, &da, &A));
-  PetscCall(CreateVecs(c, da, &x, &y));
-  PetscCall(MakeKSP(A, KSPRICHARDSON, PCRELAX, &ksp, &pc));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
-  PetscCall(KSPSetConvergenceTest(ksp, KSPConvergedSkip, NULL, NULL));
-  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSetUp(ksp));
+  PetscCall(Create(c, MATSTENCIL, &s.da, &s.A));
+  PetscCall(CreateVecs(c, s.da, &s.x, &s.b));
+  PetscCall(MakeSweeps(s.A, PC_RELAX_AUTO, 3, PETSC_FALSE, &s.ksp, &s.pc));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(KSPSetUp(s.ksp));
   PetscCall(PetscSNPrintf(name, sizeof(name), "once, %" PetscInt_FMT "D, %s, \"%s\"", c->dim,
                           GridBoundaries[c->boundary], c->options));
-  PetscCall(Difference(pc, Apply, ApplyTranspose, x, y, &difference));
+  PetscCall(Difference(s.pc, Apply, ApplyTranspose, s.x, s.b, &difference));
   PetscCall(Judge(name, difference, holds));
   PetscCall(PetscSNPrintf(name, sizeof(name), "sweeps, %" PetscInt_FMT "D, %s, \"%s\"", c->dim,
                           GridBoundaries[c->boundary], c->options));
-  PetscCall(Difference(ksp, Solve, SolveTranspose, x, y, &difference));
+  PetscCall(Difference(s.ksp, Solve, SolveTranspose, s.x, s.b, &difference));
   PetscCall(Judge(name, difference, holds));
-  PetscCall(DestroyAll(&ksp, &x, &y, &A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 

@@ -1,5 +1,4 @@
-static char help[] =
-    "Levels that go on on fewer processes have the numbers of one process: residuals of whole solves are compared.\n\
+static char help[] = "Agglomerated levels have the numbers of one process: residuals of whole solves are compared.\n\
   -test numbers|levels|changes   which part\n\
   -show                          what differs\n\n";
 
@@ -45,7 +44,7 @@ static PetscErrorCode RemoveConstants(Mat A, Vec b, Vec y)
   MatNullSpace constants;
 
   PetscFunctionBeginUser;
-  PetscCall(AttachConstants(A));
+  PetscCall(AttachConstants(A, NULL));
   PetscCall(MatGetNullSpace(A, &constants));
   PetscCall(MatNullSpaceRemove(constants, b));
   PetscCall(MatNullSpaceRemove(constants, y));
@@ -261,7 +260,7 @@ static PetscErrorCode Levels(const char options[])
                         "one that goes on from the iterate", 1e-10, 3, 3));
   PetscCall(Clear(options));
   PetscCall(NumbersWith("-a_pc_mg_distinct_smoothup -a_mg_levels_2_up_ksp_max_it 1 -a_mg_levels_1_up_ksp_max_it 6",
-                        "distinct smoothers behind the coarser levels", 1e-10, 1, 3));
+                        "distinct smoothers after the coarser levels", 1e-10, 1, 3));
   PetscCall(Clear(options));
   PetscCall(NumbersWith("-a_pc_kcycle_interpolation operator -a_pc_kcycle_semicoarsen xy",
                         "interpolation and directions", 1e-10, 2, 2));
@@ -324,7 +323,7 @@ static PetscErrorCode Changes(void)
   PetscFunctionReturn(0);
 }
 
-/* What the view says of the change from level to level, and who has a part in the levels behind it */
+/* What the view says of the change from level to level, and which processes have a part of coarser levels */
 static PetscErrorCode Views(void)
 {
   const Case c[2] = {{2, {61, 40, 1}, BOUNDARY_ELIMINATED, {0}, ""},
@@ -373,7 +372,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", names, PETSC_STATIC_ARRAY_LENGTH(names), &which, NULL));
-  PetscCall(PetscOptionsInsertString(NULL, "-options_left no")); /* those of a case are cleared behind it */
+  PetscCall(PetscOptionsInsertString(NULL, "-options_left no")); /* those of a case are cleared after it */
   PetscCall(PetscOptionsGetAll(NULL, &options));
   if (which == 0) PetscCall(Numbers(options));
   if (which == 1) PetscCall(Levels(options));

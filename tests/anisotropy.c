@@ -15,28 +15,20 @@ static PetscReal Length(const Stretched *s, PetscInt i)
 }
 
 /* Finite volumes, values at the boundary */
-static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
   const Stretched *s      = (const Stretched *)ctx;
   PetscReal        volume = 1;
 
   for (PetscInt d = 0; d < s->poisson.dim; d++) volume *= Length(s, at[d]);
-  *n     = 1;
-  col[0] = (MatStencil){at[2], at[1], at[0], 0};
-  v[0]   = 0;
-  for (PetscInt d = 0; d < s->poisson.dim; d++) {
-    for (PetscInt side = -1; side < 2; side += 2) {
-      PetscInt        to[3] = {at[0], at[1], at[2]};
-      const PetscReal here  = Length(s, at[d]);
-      PetscReal       there = 0;
+  for (PetscInt o = 0; o < 2 * s->poisson.dim; o++) {
+    const PetscReal here = Length(s, at[o / 2]);
+    PetscInt        to[3];
+    PetscBool       inside;
 
-      to[d] += side;
-      if (to[d] >= 0 && to[d] < s->poisson.n) there = Length(s, to[d]);
-      v[*n] = -volume / here / (0.5 * (here + there));
-      v[0] -= v[*n];
-      col[*n] = (MatStencil){to[2], to[1], to[0], 0};
-      if (there > 0) (*n)++;
-    }
+    StarNeighbour(at, o, to);
+    inside = (PetscBool)(to[o / 2] >= 0 && to[o / 2] < s->poisson.n);
+    RowCoupling(row, to, volume / here / (0.5 * (here + (inside ? Length(s, to[o / 2]) : 0))), inside);
   }
 }
 
@@ -46,20 +38,17 @@ static PetscErrorCode CreateMatrix(Stretched *s, DM *da, Mat *A)
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &s->poisson, da));
   PetscCall(DMCreateMatrix(*da, A));
   PetscCall(MatSetDM(*A, *da));
-  PetscCall(PoissonAssembleRows(*da, MakeRow, s, *A));
+  PetscCall(AssembleRows(*da, MakeRow, s, *A));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode CreateSolver(Mat A, const char options[], KSP *ksp)
 {
   PetscOptions own;
-  PC           pc;
 
   PetscFunctionBeginUser;
   PetscCall(PushOptions(options, &own));
-  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, ksp, &pc));
-  PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 500));
-  PetscCall(KSPSetFromOptions(*ksp));
+  PetscCall(MakeSolver(A, KSPCG, 1e-8, 500, ksp));
   PetscCall(KSPSetUp(*ksp));
   PetscCall(PopOptions(&own));
   PetscFunctionReturn(0);
@@ -111,7 +100,7 @@ static PetscErrorCode TestChoice(Stretched *s, const char precision[])
   PetscCall(Claim(has, "  the view has the lines"));
   PetscCall(PetscSNPrintf(options, sizeof(options), "%s -pc_mg_distinct_smoothup", precision));
   PetscCall(Solve(s, options, "alternating, order forward", &its, &has));
-  PetscCall(Claim(has && its == lines, "  the same with smoothers of their own behind coarser levels"));
+  PetscCall(Claim(has && its == lines, "  the same with separate smoothers after coarser levels"));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(others); i++) {
     PetscCall(PetscSNPrintf(options, sizeof(options), "%s %s", precision, others[i]));
     PetscCall(Solve(s, options, "redblack", &its, &has));
@@ -168,7 +157,7 @@ static PetscErrorCode TestValues(Stretched *s)
   PetscCall(CreateSolver(A, "", &ksp));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(growth); i++) {
     s->growth = growth[i];
-    PetscCall(PoissonAssembleRows(da, MakeRow, s, A));
+    PetscCall(AssembleRows(da, MakeRow, s, A));
     PetscCall(Iterations(s, da, ksp, &its));
     PetscCall(Solve(s, "", "lines along", &fresh, &has));
     PetscCall(Claim(its == fresh && has == (PetscBool)(s->growth > 1),
@@ -186,15 +175,7 @@ static PetscErrorCode Sweep(Mat A, const char type[], const char directions[], V
   PC  pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
-  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 1));
-  PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCRELAX));
-  PetscCall(PCRelaxSetType(pc, type));
+  PetscCall(MakeSweeps(A, type, 1, PETSC_TRUE, &ksp, &pc));
   PetscCall(PCRelaxSetDirections(pc, directions));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPDestroy(&ksp));
@@ -278,7 +259,7 @@ static PetscErrorCode TestErrors(Stretched *s)
   PetscCall(KSPGetPC(sys.ksp, &sys.pc));
   KeepErrorOf(PCKCycleSetAnisotropy(sys.pc, PC_KCYCLE_ANISOTROPY_OFF), ierr, said);
   PetscCall(ClaimError(ierr, said, "call PCReset() before PCKCycleSetAnisotropy()",
-                       "PCKCycleSetAnisotropy() behind the set-up is an error"));
+                       "PCKCycleSetAnisotropy() after the set-up is an error"));
   PetscCall(SystemDestroy(&sys));
   PetscFunctionReturn(0);
 }

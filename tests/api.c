@@ -231,7 +231,7 @@ static PetscErrorCode Interpolated(Poisson *p)
   PetscFunctionReturn(0);
 }
 
-/* 1 in the columns before the interface of the grid, behind it 5 */
+/* 1 in the columns before the interface of the grid, after it 5 */
 static PetscErrorCode CreateCoefficient(Mat A, PetscInt interface, Vec *coefficient)
 {
   DM            da;

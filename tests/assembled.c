@@ -37,16 +37,14 @@ static PetscErrorCode LookAtCoordinates(Context *c, DM da)
 
 static PetscErrorCode Compute(KSP ksp, Mat J, Mat A, void *ctx)
 {
-  Context  *c = (Context *)ctx;
-  DM        da;
-  PetscBool stencil;
+  Context *c = (Context *)ctx;
+  DM       da;
 
   PetscFunctionBeginUser;
   (void)J;
   PetscCall(KSPGetDM(ksp, &da));
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSTENCIL, &stencil));
   /* coarse operators never take the way through another type */
-  if (c->calls++ && !stencil && c->coordinates) c->right = PETSC_FALSE;
+  if (c->calls++ && !HasType(A, MATSTENCIL) && c->coordinates) c->right = PETSC_FALSE;
   if (c->coordinates) PetscCall(LookAtCoordinates(c, da));
   PetscCall(MatZeroEntries(A));
   PetscCall(PoissonAssemble(&c->p, da, A));

@@ -1,6 +1,6 @@
 static char help[] =
-    "The choice of kappa: by estimates of convergence that do not depend on the number of processes, and by times of\n\
-cycles, which are made up here for some machines. -view shows the estimates.\n\n";
+    "The choice of kappa, by estimates of convergence that do not depend on the number of processes, and by times of\n\
+cycles. The times are made up for some machines. -view shows the estimates.\n\n";
 
 #include "poisson.h"
 #include <petsckcycle/private/modelimpl.h>
@@ -180,7 +180,7 @@ static PetscErrorCode Refuse(Poisson *p)
 int main(int argc, char **argv)
 {
   Poisson   p;
-  PetscInt  dear, cheap;
+  PetscInt  costly, cheap;
   PetscBool view = PETSC_FALSE;
 
   PetscFunctionBeginUser;
@@ -191,9 +191,9 @@ int main(int argc, char **argv)
   if (view) p.scale = 2;
   if (Given("-machines") || view) {
     PetscCall(ChooseOn(&p, 0, &cheap));
-    if (!view) PetscCall(ChooseOn(&p, 5, &dear));
+    if (!view) PetscCall(ChooseOn(&p, 5, &costly));
     if (!view) PetscCall(Claim(cheap > 1, "where coarse levels cost nothing, more than V"));
-    if (!view) PetscCall(Claim(dear == 1, "where they cost more than the finest one, V"));
+    if (!view) PetscCall(Claim(costly == 1, "where they cost more than the finest one, V"));
   } else PetscCall(Remember(&p));
   if (Given("-refuse")) PetscCall(Refuse(&p));
   PetscCall(PetscFinalize());

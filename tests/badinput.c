@@ -4,8 +4,8 @@ static char help[] =
 #include "poisson.h"
 
 typedef enum {
-  OPTION_ERROR, /* an error while options are read, where PETSc leaves memory of its own behind */
-  ERROR,        /* an error that leaves nothing behind */
+  OPTION_ERROR, /* an error while options are read, where PETSc leaves memory of its own */
+  ERROR,        /* an error that leaves nothing */
   NO_ERROR      /* KSP says how it ended, the view why */
 } Ending;
 
@@ -176,7 +176,7 @@ static PetscErrorCode SetTypeLate(PoissonSolver *s)
   PetscFunctionReturn(0);
 }
 
-/* An option that nobody has asked for is what PETSc reports as left */
+/* An option that no call has read is what PETSc reports as left */
 static PetscErrorCode AskWhetherUsed(PoissonSolver *s)
 {
   PetscInt  n;

@@ -42,7 +42,7 @@ works 'another library, in turn' 'of now / before: iterations 1.000, time [0-9]'
   --against-library "$KC_LIBRARY" --pairs 1
 refuses 'a library that is not there' 'there is no library none.so' battery --cases 2d-dirichlet \
   --against-library none.so
-works 'other solvers beside' 'gamg  ratio' battery --cases 2d-dirichlet --peers gamg
+works 'other solvers, too' 'gamg  ratio' battery --cases 2d-dirichlet --peers gamg
 works 'the same problem on two processes' '' without 'depends on the number' battery \
   --cases "$few,2d-lognormal-2,3d-channels-1e3" --procs 1,2
 refuses 'iterations that depend on the number of processes' 'depends on the number of processes: 2d-reaction-1' \

@@ -2,9 +2,7 @@ static char help[] = "Clusters of operators with positive couplings: sweeps that
   -dim <2> -n <8>   dimensions, points in each direction\n\
   -cube             bricks have two points in each direction, not two along x in the bond of a wall\n\n";
 
-#include <petsckcycle.h>
-#include <petscdmda.h>
-#include "poisson.h"
+#include "testing.h"
 
 /* Stiff bricks that a kernel couples, 1 2 1 in each direction: positive definite, and no M-matrix */
 typedef struct {
@@ -20,55 +18,42 @@ static PetscInt BrickOf(const Wall *w, const PetscInt at[])
   return (at[0] + y + z) / 2 + 2 * w->n * (y + w->n * z);
 }
 
-static PetscErrorCode SetRow(const Wall *w, const PetscInt at[], Mat A)
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
-  MatStencil  row = {at[2], at[1], at[0], 0}, col[27];
-  PetscScalar value[27], diagonal = 1e-3;
-  PetscInt    m = 0;
+  const Wall    *w       = (const Wall *)ctx;
+  const PetscInt size[3] = {w->n, w->n, w->dim > 2 ? w->n : 1};
 
-  PetscFunctionBeginUser;
+  row->value[0] = 1e-3;
   for (int o = 0; o < 27; o++) {
     const PetscInt to[3] = {at[0] + o % 3 - 1, at[1] + o / 3 % 3 - 1, at[2] + o / 9 - 1};
     PetscScalar    a     = 1;
-    PetscBool      in    = PETSC_TRUE;
     PetscInt       away  = 0;
 
     for (PetscInt d = 0; d < 3; d++) {
-      const PetscInt size = d < w->dim ? w->n : 1;
-
-      in = (PetscBool)(in && to[d] >= 0 && to[d] < size);
       away += PetscAbsInt(to[d] - at[d]);
-      if (size > 1) a *= to[d] == at[d] ? 0.5 : 0.25;
+      if (size[d] > 1) a *= to[d] == at[d] ? 0.5 : 0.25;
     }
-    if (!in) continue;
-    if (away == 0) diagonal += a;
+    if (!IsInBox(to, size, 3)) continue;
+    if (away == 0) row->value[0] += a;
     else {
       const PetscScalar stiff = away == 1 && BrickOf(w, to) == BrickOf(w, at) ? 100 : 0;
 
-      diagonal += stiff;
-      col[m]     = (MatStencil){to[2], to[1], to[0], 0};
-      value[m++] = a - stiff;
+      row->value[0] += stiff;
+      RowEntry(row, to, a - stiff);
     }
   }
-  col[m]     = row;
-  value[m++] = diagonal;
-  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, value, INSERT_VALUES));
-  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Create(const Wall *w, Mat *A)
 {
-  PetscInt s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
-  DM       da;
+  DM da;
 
   PetscFunctionBeginUser;
   PetscCall(MakeDM(PETSC_COMM_WORLD, w->dim, (PetscInt[]){w->n, w->n, w->n}, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, A));
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  FOR_BOX(at, s, m) PetscCall(SetRow(w, at, *A));
-  PetscCall(AssembleMat(*A));
+  PetscCall(AssembleRows(da, MakeRow, w, *A));
   PetscCall(DMDestroy(&da));
   PetscFunctionReturn(0);
 }
@@ -76,29 +61,22 @@ static PetscErrorCode Create(const Wall *w, Mat *A)
 /* <B u, v> = <u, B v> */
 static PetscErrorCode IsSymmetric(PC pc, Mat A, PetscReal tolerance, PetscBool *yes)
 {
-  Vec         u, v, Bu, Bv;
-  PetscScalar left, right;
-  PetscReal   size[2];
+  Vec       u, v;
+  PetscReal error;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(A, &u, &v));
-  PetscCall(DuplicateVec(u, &Bu, &Bv));
   PetscCall(VecSetRandom(u, NULL));
   PetscCall(VecSetRandom(v, NULL));
   PetscCall(VecShift(v, -0.5));
-  PetscCall(PCApply(pc, u, Bu));
-  PetscCall(PCApply(pc, v, Bv));
-  PetscCall(VecTDot(Bu, v, &left));
-  PetscCall(VecTDot(u, Bv, &right));
-  PetscCall(VecNorm(Bu, NORM_2, &size[0]));
-  PetscCall(VecNorm(v, NORM_2, &size[1]));
-  *yes = (PetscBool)(PetscAbsScalar(left - right) <= tolerance * size[0] * size[1]);
-  PetscCall(DestroyAll(&u, &v, &Bu, &Bv));
+  PetscCall(AdjointError(pc, PETSC_FALSE, u, v, &error));
+  *yes = (PetscBool)(error <= tolerance);
+  PetscCall(DestroyAll(&u, &v));
   PetscFunctionReturn(0);
 }
 
-/* B of one symmetric sweep has I - B A = S^* S, the adjoint in the scalar product of A, with S of the forward one: all
-   eigenvalues of B A are at most 1, and all are positive if and only if S reduces every error */
+/* One symmetric sweep B has I - B A = S^* S, with S of the forward one and its adjoint in the scalar product of A. So
+   all eigenvalues of B A are at most 1, and all are positive if and only if S reduces every error */
 static PetscErrorCode TestSweeps(Mat A, PCRelaxType type)
 {
   PetscInt   n;

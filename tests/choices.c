@@ -148,14 +148,13 @@ static PetscErrorCode LaterOptions(void)
       PetscCall(PoissonSolverDestroy(&s));
     }
   }
-  PetscCall(Claim(good, "options that are given behind KSPSetFromOptions() are for other solvers"));
+  PetscCall(Claim(good, "options that are given after KSPSetFromOptions() are for other solvers"));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode KappaAfterOption(void)
 {
   PetscInt      kappa;
-  char          text[64];
   PoissonSolver s;
 
   PetscFunctionBeginUser;
@@ -163,11 +162,11 @@ static PetscErrorCode KappaAfterOption(void)
   PetscCall(Create(34, PETSC_TRUE, &s));
   PetscCall(KSPSetFromOptions(s.ksp));
   PetscCall(PCKCycleSetKappa(s.pc, 3));
-  PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
+  PetscCall(PoissonSolverSolve(&s, 0, NULL));
   PetscCall(PCKCycleGetKappa(s.pc, &kappa));
   PetscCall(PoissonSolverDestroy(&s));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_kcycle_kappa"));
-  PetscCall(Claim(kappa == 3, "PCKCycleSetKappa() behind the option"));
+  PetscCall(Claim(kappa == 3, "PCKCycleSetKappa() after the option"));
   PetscFunctionReturn(0);
 }
 
@@ -175,11 +174,9 @@ static PetscErrorCode KappaAfterOption(void)
    the levels; and after a reset */
 static PetscErrorCode Coarse(void)
 {
-  PetscBool     good = PETSC_TRUE, same;
-  char          text[64];
+  PetscBool     good = PETSC_TRUE;
   PoissonSolver s;
   KSP           coarse, now;
-  PC            pc;
 
   PetscFunctionBeginUser;
   for (int kind = 0; kind < NUM_KINDS; kind++) {
@@ -188,19 +185,14 @@ static PetscErrorCode Coarse(void)
     PetscCall(PCMGGetCoarseSolve(s.pc, &coarse));
     PetscCall(KSPSetType(coarse, KSPCG));
     PetscCall(KSPSetTolerances(coarse, 1e-3, PETSC_DEFAULT, PETSC_DEFAULT, 77));
-    PetscCall(KSPGetPC(coarse, &pc));
-    PetscCall(PCSetType(pc, PCJACOBI));
+    PetscCall(PCSetType(PCOf(coarse), PCJACOBI));
     for (int again = 0; again < 2; again++) {
       PetscInt its;
 
-      PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
+      PetscCall(PoissonSolverSolve(&s, 0, NULL));
       PetscCall(PCMGGetCoarseSolve(s.pc, &now));
-      PetscCall(KSPGetPC(now, &pc));
       PetscCall(KSPGetTolerances(now, NULL, NULL, NULL, &its));
-      PetscCall(PetscObjectTypeCompare((PetscObject)now, KSPCG, &same));
-      good = (PetscBool)(good && same && now == coarse && its == 77);
-      PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCJACOBI, &same));
-      good = (PetscBool)(good && same);
+      good = (PetscBool)(good && now == coarse && its == 77 && HasType(now, KSPCG) && HasType(PCOf(now), PCJACOBI));
       if (!good) PetscCall(Print("  kind %d, solve %d\n", kind, again));
       PetscCall(KSPReset(s.ksp));
       PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
@@ -214,8 +206,7 @@ static PetscErrorCode Coarse(void)
 /* Over-relaxation on all levels, whose number the program has given or not */
 static PetscErrorCode OverRelaxed(void)
 {
-  PetscBool     good = PETSC_TRUE, same;
-  char          text[64];
+  PetscBool     good = PETSC_TRUE;
   PoissonSolver s;
   KSP           ksp;
   PC            pc;
@@ -235,18 +226,15 @@ static PetscErrorCode OverRelaxed(void)
     for (int again = 0; again < 2; again++) {
       PetscInt now;
 
-      PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
+      PetscCall(PoissonSolverSolve(&s, 0, NULL));
       PetscCall(PCMGGetLevels(s.pc, &now));
       if (n != now) good = PETSC_FALSE;
       for (PetscInt l = 1; l < now; l++) {
         PetscReal omega = 0;
 
         PetscCall(Smoother(&s, l, &ksp, &pc));
-        PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &same));
-        if (same) PetscCall(PCSORGetOmega(pc, &omega));
-        good = (PetscBool)(good && same && omega == (PetscReal)1.4);
-        PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &same));
-        good = (PetscBool)(good && same);
+        if (HasType(pc, PCSOR)) PetscCall(PCSORGetOmega(pc, &omega));
+        good = (PetscBool)(good && omega == (PetscReal)1.4 && HasType(ksp, KSPCHEBYSHEV));
       }
       PetscCall(KSPReset(s.ksp));
       PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
@@ -257,11 +245,9 @@ static PetscErrorCode OverRelaxed(void)
   PetscFunctionReturn(0);
 }
 
-/* Bounds of eigenvalues that the program knows */
+/* Bounds of eigenvalues that the program gives */
 static PetscErrorCode Eigenvalues(void)
 {
-  PetscBool     chebyshev, sor;
-  char          text[64];
   PoissonSolver s;
   KSP           ksp;
   PC            pc;
@@ -271,11 +257,10 @@ static PetscErrorCode Eigenvalues(void)
   PetscCall(KSPSetFromOptions(s.ksp));
   PetscCall(Smoother(&s, 2, &ksp, &pc));
   PetscCall(KSPChebyshevSetEigenvalues(ksp, 1.2, 0.3));
-  PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
+  PetscCall(PoissonSolverSolve(&s, 0, NULL));
   PetscCall(Smoother(&s, 2, &ksp, &pc));
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCSOR, &sor));
-  PetscCall(Claim(chebyshev && sor, "its bounds of eigenvalues, KSPChebyshevSetEigenvalues()"));
+  PetscCall(Claim(HasType(ksp, KSPCHEBYSHEV) && HasType(pc, PCSOR),
+                  "its bounds of eigenvalues, KSPChebyshevSetEigenvalues()"));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
 }
@@ -307,14 +292,13 @@ static PetscErrorCode Types(void)
     PoissonSolver s;
     KSP           ksp, other;
     PC            pc, otherpc;
-    PetscBool     jacobi, zebra;
+    PetscBool     zebra;
     PetscInt      its;
     PCRelaxType   type = NULL;
-    char          text[64];
 
     PetscCall(Create(33, PETSC_TRUE, &s));
     PetscCall(KSPSetFromOptions(s.ksp));
-    PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
+    PetscCall(PoissonSolverSolve(&s, 0, NULL));
     PetscCall(Smoother(&s, 2, &ksp, &pc));
     PetscCall(PCRelaxSetType(pc, PC_RELAX_ZEBRA_X));
     PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
@@ -332,15 +316,13 @@ static PetscErrorCode Types(void)
       PetscCall(KSPSetErrorIfNotConverged(s.ksp, PETSC_FALSE));
       PetscCall(Fail(&s, PETSC_FALSE));
     }
-    PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
+    PetscCall(PoissonSolverSolve(&s, 0, NULL));
     PetscCall(Smoother(&s, 2, &ksp, &pc));
     PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, &its));
-    PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRELAX, &zebra));
-    if (zebra) PetscCall(PCRelaxGetType(pc, &type));
-    if (zebra) PetscCall(PetscStrcmp(type, PC_RELAX_ZEBRA_X, &zebra));
+    if (HasType(pc, PCRELAX)) PetscCall(PCRelaxGetType(pc, &type));
+    PetscCall(PetscStrcmp(type, PC_RELAX_ZEBRA_X, &zebra));
     PetscCall(Smoother(&s, 1, &other, &otherpc));
-    PetscCall(PetscObjectTypeCompare((PetscObject)otherpc, PCJACOBI, &jacobi));
-    PetscCall(Claim(zebra && jacobi && its == 3, what[i]));
+    PetscCall(Claim(zebra && HasType(otherpc, PCJACOBI) && its == 3, what[i]));
     PetscCall(PoissonSolverDestroy(&s));
   }
   PetscFunctionReturn(0);
@@ -384,23 +366,19 @@ static PetscErrorCode TypeAndCycles(void)
 /* The factorization of the coarsest problem; on several processes it is inside of PCREDUNDANT */
 static PetscErrorCode CoarseFactor(PoissonSolver *s, PC *factor)
 {
-  PetscBool redundant;
-  KSP       ksp;
+  KSP ksp;
 
   PetscFunctionBeginUser;
   PetscCall(PCMGGetCoarseSolve(s->pc, &ksp));
-  PetscCall(KSPGetPC(ksp, factor));
-  PetscCall(PetscObjectTypeCompare((PetscObject)*factor, PCREDUNDANT, &redundant));
-  if (redundant) PetscCall(PCRedundantGetKSP(*factor, &ksp));
-  if (redundant) PetscCall(KSPGetPC(ksp, factor));
+  if (HasType(PCOf(ksp), PCREDUNDANT)) PetscCall(PCRedundantGetKSP(PCOf(ksp), &ksp));
+  *factor = PCOf(ksp);
   PetscFunctionReturn(0);
 }
 
 /* The program's operator of the finest level, twice the one that is preconditioned */
 static PetscErrorCode FinestOperator(void)
 {
-  PetscBool     good, has;
-  char          text[64];
+  PetscBool     has;
   PoissonSolver s;
   KSP           ksp;
   PC            pc;
@@ -414,12 +392,11 @@ static PetscErrorCode FinestOperator(void)
   PetscCall(KSPSetFromOptions(s.ksp));
   PetscCall(Smoother(&s, 3, &ksp, &pc));
   PetscCall(KSPSetOperators(ksp, twice, twice));
-  PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
+  PetscCall(PoissonSolverSolve(&s, 0, NULL));
   PetscCall(Smoother(&s, 3, &ksp, &pc));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
-  good = (PetscBool)(A == twice);
   PetscCall(ViewHas(s.pc, "the program gave the finest level another operator", &has));
-  PetscCall(Claim(good && has, "its operator of the finest level"));
+  PetscCall(Claim(A == twice && has, "its operator of the finest level"));
   PetscCall(MatDestroy(&twice));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);
@@ -429,7 +406,6 @@ static PetscErrorCode FinestOperator(void)
 static PetscErrorCode ZeroPivot(void)
 {
   PetscBool     good = PETSC_TRUE;
-  char          text[64];
   PoissonSolver s;
   PC            factor;
 
@@ -439,13 +415,13 @@ static PetscErrorCode ZeroPivot(void)
 
     PetscCall(CreateKind(kind % 2 ? SINGLE : STRUCTURED, &s));
     PetscCall(KSPSetFromOptions(s.ksp));
-    if (kind / 2) PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
+    if (kind / 2) PetscCall(PoissonSolverSolve(&s, 0, NULL));
     PetscCall(CoarseFactor(&s, &factor));
     PetscCall(PCFactorSetZeroPivot(factor, 1e-30));
     PetscCall(PCFactorSetShiftAmount(factor, 1e-20));
     for (int i = 0; i < 2; i++) {
       PetscCall(MatScale(s.A, 8));
-      PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
+      PetscCall(PoissonSolverSolve(&s, 0, NULL));
       PetscCall(CoarseFactor(&s, &factor));
       PetscCall(PCFactorGetZeroPivot(factor, &zero));
       PetscCall(PCFactorGetShiftAmount(factor, &amount));
@@ -551,7 +527,6 @@ static PetscErrorCode ManyLevels(void)
 {
   const PetscInt n = 70;
   PetscInt       now, first, last;
-  char           text[64];
   PoissonSolver  s;
   Mat            P;
 
@@ -567,7 +542,7 @@ static PetscErrorCode ManyLevels(void)
   for (PetscInt l = 1; l < n; l++) PetscCall(PCMGSetInterpolation(s.pc, l, P));
   PetscCall(MatDestroy(&P));
   PetscCall(KSPSetFromOptions(s.ksp));
-  PetscCall(PoissonSolverSolve(&s, sizeof(text), text));
+  PetscCall(PoissonSolverSolve(&s, 0, NULL));
   PetscCall(PCReset(s.pc));
   PetscCall(PCMGGetLevels(s.pc, &now));
   PetscCall(Claim(now == n, "70 levels"));

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The recipes of docs/choosing.md: each runs as it stands there, in at most as many iterations as the page says, and
+# The recipes of docs/choosing.md: each runs as it is printed, in at most as many iterations as the page says, and
 # prints what it says.
 # Run by: make check SEARCH=choosing
 set -u
@@ -71,7 +71,7 @@ works 'a line of the table: iterations, kcycle as the fastest, how many times as
   '^2d-dirichlet,"constant, 2D",[0-9]*,,6,[0-9.e-]*,[0-9.e-]*,1.00,kcycle,,,.*,[1-9][0-9.]*,jacobi,[0-9]*,' table
 refuses 'a case that is not there' 'no case is called none' tables --only none
 refuses 'a part that is not there' 'no part is called none' tables --parts none
-# part NAME LINES ARGUMENTS...: so many lines of NAME.csv
+# part NAME LINES ARGUMENTS...: NAME.csv has LINES lines
 part() {
   name=$1 number=$2
   shift 2

@@ -24,26 +24,19 @@ static PetscInt Part(const Problem *p, const PetscInt at[])
 }
 
 /* Couplings within parts, and nothing else; coefficients of the rest jump */
-static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
   const Problem *p    = (const Problem *)ctx;
   const PetscInt part = Part(p, at);
 
-  *n     = 1;
-  col[0] = (MatStencil){at[2], at[1], at[0], 0};
-  v[0]   = 0;
-  for (PetscInt d = 0; d < p->dim; d++) {
-    for (PetscInt side = -1; side < 2; side += 2) {
-      PetscInt       to[3] = {at[0], at[1], at[2]};
-      const PetscInt lower = at[d] + (side - 1) / 2; /* the coupling belongs to the lower one of both */
+  for (PetscInt o = 0; o < 2 * p->dim; o++) {
+    const PetscInt lower = at[o / 2] - (o % 2 ? 0 : 1); /* the coupling belongs to the lower one of both */
+    PetscInt       to[3];
 
-      to[d] += side;
-      if (Part(p, to) != part) continue;
-      v[*n] = -p->value * (1 + 0.3 * (PetscReal)((lower + 1) % 3));
-      v[0] -= v[*n];
-      if (to[d] < 0 || to[d] >= p->n) continue;
-      col[(*n)++] = (MatStencil){to[2], to[1], to[0], 0};
-    }
+    StarNeighbour(at, o, to);
+    if (Part(p, to) == part)
+      RowCoupling(row, to, p->value * (1 + 0.3 * (PetscReal)((lower + 1) % 3)),
+                  (PetscBool)(to[o / 2] >= 0 && to[o / 2] < p->n));
   }
 }
 
@@ -99,13 +92,11 @@ static PetscErrorCode SolveAll(Problem *p)
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &grid, &s.da));
   PetscCall(DMCreateMatrix(s.da, &s.A));
   PetscCall(MatSetDM(s.A, s.da));
-  PetscCall(MakeKSP(s.A, KSPCG, PCKCYCLE, &s.ksp, &s.pc));
-  PetscCall(KSPSetTolerances(s.ksp, 1e-8, 1e-300, PETSC_DEFAULT, 100));
-  PetscCall(KSPSetFromOptions(s.ksp));
-  PetscCall(PoissonAssembleRows(s.da, MakeRow, p, s.A));
+  PetscCall(MakeSolver(s.A, KSPCG, 1e-8, 100, &s.ksp));
+  PetscCall(AssembleRows(s.da, MakeRow, p, s.A));
   PetscCall(Solve(p, s.ksp, s.A, "  closed parts"));
   p->value *= 1e-9;
-  PetscCall(PoissonAssembleRows(s.da, MakeRow, p, s.A));
+  PetscCall(AssembleRows(s.da, MakeRow, p, s.A));
   PetscCall(Solve(p, s.ksp, s.A, "  other values"));
   if (p->open) PetscCall(SolveInconsistent(s.ksp, s.A));
   p->value *= 1e9;

@@ -10,56 +10,45 @@ typedef struct {
   PetscReal strength[2]; /* couplings in x and y */
   PetscReal excess[2];   /* of the diagonal at the low and the high end in x, relative to the couplings in x */
   PetscInt  walls;       /* at so many points of each of these ends there is none */
-  PetscReal jump;        /* couplings of the cells in the middle are so many times larger, if not 0 */
+  PetscReal jump;        /* couplings of the cells in the middle are larger by this factor, if not 0 */
 } Problem;
 
-static PetscReal Coefficient(const Problem *p, PetscInt i, PetscInt j)
+static PetscReal Coefficient(const Problem *p, const PetscInt at[])
 {
-  return p->jump > 0 && PetscAbs(2 * i - p->size[0]) < p->size[0] / 2 && PetscAbs(2 * j - p->size[1]) < p->size[1] / 2
-             ? p->jump
-             : 1;
+  PetscBool middle = PETSC_TRUE;
+
+  for (int d = 0; d < 2; d++) middle = (PetscBool)(middle && PetscAbs(2 * at[d] - p->size[d]) < p->size[d] / 2);
+  return p->jump > 0 && middle ? p->jump : 1;
 }
 
-static PetscErrorCode AssembleRow(const Problem *p, PetscInt i, PetscInt j, Mat A)
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
-  const PetscInt   off[4][2] = {{-1, 0}, {1, 0}, {0, -1}, {0, 1}};
-  const MatStencil row       = {0, j, i, 0};
-  const PetscReal  mine      = Coefficient(p, i, j);
-  PetscScalar      diagonal  = 0;
+  const Problem  *p    = (const Problem *)ctx;
+  const PetscReal mine = Coefficient(p, at);
 
-  PetscFunctionBeginUser;
-  for (int o = 0; o < 4; o++) {
-    const PetscInt x = i + off[o][0], y = j + off[o][1];
+  for (PetscInt o = 0; o < 4; o++) {
+    PetscInt to[3];
 
-    if (x >= 0 && x < p->size[0] && y >= 0 && y < p->size[1]) {
-      const MatStencil  column = {0, y, x, 0};
-      const PetscReal   other = Coefficient(p, x, y), c = p->strength[o / 2] * 2 * mine * other / (mine + other);
-      const PetscScalar value = -c;
+    StarNeighbour(at, o, to);
+    if (IsInBox(to, p->size, 2)) {
+      const PetscReal other = Coefficient(p, to);
 
-      diagonal += c;
-      PetscCall(MatSetValuesStencil(A, 1, &row, 1, &column, &value, INSERT_VALUES));
-    } else if (o < 2 && j >= p->walls) diagonal += p->excess[o] * p->strength[0] * mine;
+      RowCoupling(row, to, p->strength[o / 2] * 2 * mine * other / (mine + other), PETSC_TRUE);
+    } else if (o < 2 && at[1] >= p->walls) row->value[0] += p->excess[o] * p->strength[0] * mine;
   }
-  PetscCall(MatSetValuesStencil(A, 1, &row, 1, &row, &diagonal, INSERT_VALUES));
-  PetscFunctionReturn(0);
 }
 
 /* Levels for a problem, set up */
 static PetscErrorCode CreateLevels(const Problem *p, const char options[], DM *da, PC *pc)
 {
-  Mat      A;
-  PetscInt s[2], n[2];
+  Mat A;
 
   PetscFunctionBeginUser;
-  PetscCall(MakeDM(PETSC_COMM_WORLD, 2, (PetscInt[]){p->size[0], p->size[1]}, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, 2, p->size, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, da));
   PetscCall(DMSetMatType(*da, MATSTENCIL));
   PetscCall(DMSetUp(*da));
   PetscCall(DMCreateMatrix(*da, &A));
-  PetscCall(DMDAGetCorners(*da, &s[0], &s[1], NULL, &n[0], &n[1], NULL));
-  for (PetscInt j = s[1]; j < s[1] + n[1]; j++) {
-    for (PetscInt i = s[0]; i < s[0] + n[0]; i++) PetscCall(AssembleRow(p, i, j, A));
-  }
-  PetscCall(AssembleMat(A));
+  PetscCall(AssembleRows(*da, MakeRow, p, A));
   PetscCall(PetscOptionsInsertString(NULL, options));
   PetscCall(MakePC(A, PCKCYCLE, pc));
   PetscCall(PCSetFromOptions(*pc));
@@ -146,8 +135,8 @@ static PetscErrorCode AtEnd(PC pc, DM da, int side, PetscReal *most)
   PetscFunctionReturn(0);
 }
 
-/* A point beside an end is interpolated by a / (a + e), with the coupling a inward and the excess e of the sum of its
-   row, in each place of the end by itself; nearly nothing flows out of an end whose first point is kept */
+/* A point next to an end is interpolated by a / (a + e), with its coupling a inward and the excess e of its row sum. If
+   the first point of an end is kept, nearly nothing flows out of it */
 static PetscErrorCode EndsAreFound(void)
 {
   const struct {
@@ -186,7 +175,7 @@ static PetscErrorCode EndsAreFound(void)
 }
 
 /* Down to 3 points in each direction, also where coefficients jump; a grid of 2 points still goes on in a direction
-   beside a long one */
+   next to a long one */
 static PetscErrorCode Coarsest(void)
 {
   const struct {

@@ -2,11 +2,10 @@ static char help[] = "Linear interpolation at corners and edges of a grid, of an
 
 /*
   - sum k_de u_de with a full matrix k of constants: box stencils whose couplings with opposite neighbours of a corner
-  differ. Dirichlet points lie one cell beyond the grid, so that weights are products of halves there as elsewhere, and
-  those of each coarse point add up to 2^dim.
+  differ. Dirichlet points lie one cell beyond the grid. So weights are products of halves everywhere, and those of
+  each coarse point add up to 2^dim.
 */
-#include <petsckcycle.h>
-#include "poisson.h"
+#include "testing.h"
 
 static PetscReal Coupling(const PetscInt o[], PetscInt dim)
 {
@@ -21,29 +20,21 @@ static PetscReal Coupling(const PetscInt o[], PetscInt dim)
   return steps == 2 ? -0.5 * k[d[0]][d[1]] * (PetscReal)(o[d[0]] * o[d[1]]) : 0;
 }
 
-static PetscErrorCode Assemble(DM da, PetscInt dim, Mat A)
+typedef struct {
+  PetscInt dim, size[3];
+} Problem;
+
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
-  PetscInt n[3], s[3], m[3];
+  const Problem *p = (const Problem *)ctx;
 
-  PetscFunctionBeginUser;
-  PetscCall(DMDAGetInfo(da, NULL, &n[0], &n[1], &n[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) {
-    const PetscInt   at[3] = {s[0] + p % m[0], s[1] + p / m[0] % m[1], s[2] + p / (m[0] * m[1])};
-    const MatStencil row   = {at[2], at[1], at[0], 0};
+  for (PetscInt q = 0; q < 27; q++) {
+    const PetscInt o[3]  = {q % 3 - 1, q / 3 % 3 - 1, q / 9 - 1};
+    const PetscInt to[3] = {at[0] + o[0], at[1] + o[1], at[2] + o[2]};
 
-    for (PetscInt q = 0; q < (dim == 3 ? 27 : 9); q++) {
-      const PetscInt    o[3]   = {q % 3 - 1, q / 3 % 3 - 1, dim == 3 ? q / 9 - 1 : 0};
-      const MatStencil  column = {at[2] + o[2], at[1] + o[1], at[0] + o[0], 0};
-      const PetscScalar value  = Coupling(o, dim);
-      PetscBool         inside = PETSC_TRUE;
-
-      for (PetscInt t = 0; t < 3; t++) inside = (PetscBool)(inside && at[t] + o[t] >= 0 && at[t] + o[t] < n[t]);
-      if (inside) PetscCall(MatSetValuesStencil(A, 1, &row, 1, &column, &value, INSERT_VALUES));
-    }
+    if (q == 13) row->value[0] = Coupling(o, p->dim);
+    else if (IsInBox(to, p->size, 3)) RowEntry(row, to, Coupling(o, p->dim));
   }
-  PetscCall(AssembleMat(A));
-  PetscFunctionReturn(0);
 }
 
 /* Largest difference of the sums of weights from 2^dim, on all levels */
@@ -73,7 +64,7 @@ static PetscErrorCode Difference(PC pc, PetscInt dim, PetscReal *difference)
 
 int main(int argc, char **argv)
 {
-  PetscInt  dim = 2, n = 31;
+  Problem   p = {2, {31, 31, 1}};
   PetscReal difference;
   DM        da;
   Mat       A;
@@ -81,23 +72,18 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
-  if (dim == 3) n = 15;
-  PetscCall(DMDACreate(PETSC_COMM_WORLD, &da));
-  PetscCall(DMSetDimension(da, dim));
-  PetscCall(DMDASetSizes(da, n, n, dim == 3 ? n : 1));
-  PetscCall(DMDASetDof(da, 1));
-  PetscCall(DMDASetStencilWidth(da, 1));
-  PetscCall(DMDASetStencilType(da, DMDA_STENCIL_BOX));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p.dim, NULL));
+  for (int d = 0; d < 3 && p.dim == 3; d++) p.size[d] = 15;
+  PetscCall(MakeDM(PETSC_COMM_WORLD, p.dim, p.size, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, &da));
   PetscCall(DMSetMatType(da, MATSTENCIL));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, &A));
-  PetscCall(Assemble(da, dim, A));
+  PetscCall(AssembleRows(da, MakeRow, &p, A));
   PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCSetUp(pc));
-  PetscCall(Difference(pc, dim, &difference));
-  PetscCall(ClaimThat(difference < 1e-12, "weights of each coarse point add up to %d", 1 << dim));
+  PetscCall(Difference(pc, p.dim, &difference));
+  PetscCall(ClaimThat(difference < 1e-12, "weights of each coarse point add up to %d", 1 << p.dim));
   PetscCall(DestroyAll(&pc, &A, &da));
   PetscCall(PetscFinalize());
   return 0;

@@ -25,17 +25,11 @@ static const Case Cases[] = {{"2D", 2, {64, 63, 1}, PETSC_FALSE, 0, ""},
 
 static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
 {
-  Grid g = {0};
+  Grid g = {.number = 5, .box = c->box, .vary = c->vary};
 
   PetscFunctionBeginUser;
-  g.number = 5;
-  g.box    = c->box;
-  g.vary   = c->vary;
   PetscCall(GridInit(&g, c->dim, c->size, BOUNDARY_ELIMINATED));
-  PetscCall(GridCreateDM(&g, da));
-  PetscCall(GridCreateMat(&g, *da, MATAIJ, A));
-  PetscCall(DMCreateGlobalVector(*da, b));
-  PetscCall(GridFill(&g, *da, 7, *b));
+  PetscCall(GridCreateSystem(&g, MATAIJ, da, A, b));
   PetscFunctionReturn(0);
 }
 
@@ -63,7 +57,7 @@ static PetscErrorCode Solve(const char options[], Mat A, Vec b, Vec x, PetscInt 
   PetscFunctionReturn(0);
 }
 
-/* The cycle on arrays, counted and not, beside that of PCMG's objects */
+/* The cycle on arrays, counted and not, and that of PCMG's objects */
 static PetscErrorCode Compare(const Case *c)
 {
   const char *const more[3] = {"", "-pc_kcycle_count_bytes", "-mg_levels_ksp_richardson_scale 0.9999999999999999"};

@@ -58,8 +58,7 @@ static PetscErrorCode RestrictResidual(Levels *lv, PetscInt l)
   PetscFunctionBeginUser;
   PetscCall(PCMGGetSmoother(lv->pc, l, &ksp));
   PetscCall(KSPGetOperators(ksp, &A, NULL));
-  PetscCall(MatMult(A, lv->x[l], lv->r[l]));
-  PetscCall(VecAYPX(lv->r[l], -1.0, lv->b[l]));
+  PetscCall(MatResidual(A, lv->b[l], lv->x[l], lv->r[l]));
   PetscCall(PCMGGetRestriction(lv->pc, l, &R));
   PetscCall(MatRestrict(R, lv->r[l], lv->b[l - 1]));
   PetscCall(VecSet(lv->x[l - 1], 0.0));
@@ -134,61 +133,35 @@ static PetscErrorCode CompareWithHand(PC mg, PC kcycle, Vec b, Vec x, PetscInt k
   PetscCall((*cycle)(&lv, n - 1));
   PetscCall(PCKCycleSetKappa(kcycle, kappa));
   PetscCall(PCApply(kcycle, b, x));
-  PetscCall(VecNorm(x, NORM_2, &norm));
-  PetscCall(VecAXPY(x, -1.0, lv.x[n - 1]));
-  PetscCall(VecNorm(x, NORM_2, &difference));
+  PetscCall(DifferenceNorms(x, lv.x[n - 1], NORM_2, &difference, &norm));
   PetscCall(ClaimThat(difference <= 1e-14 * norm, "kappa %" PetscInt_FMT " is the cycle written out by hand", kappa));
   PetscCall(LevelsDestroy(&lv));
   PetscFunctionReturn(0);
 }
 
-/* <M u, v> = <u, M^T v>, without conjugation */
-static PetscErrorCode CheckAdjoint(PC pc, Vec u, Vec v, const char name[])
-{
-  Vec         Mu, Mv;
-  PetscScalar left, right;
-  PetscReal   scale, norm;
-
-  PetscFunctionBeginUser;
-  PetscCall(DuplicateVec(u, &Mu, &Mv));
-  PetscCall(PCApply(pc, u, Mu));
-  PetscCall(PCApplyTranspose(pc, v, Mv));
-  PetscCall(VecTDot(Mu, v, &left));
-  PetscCall(VecTDot(u, Mv, &right));
-  PetscCall(VecNorm(Mu, NORM_2, &norm));
-  PetscCall(VecNorm(v, NORM_2, &scale));
-  PetscCall(ClaimThat(PetscAbsScalar(left - right) <= 1e-12 * norm * scale, "%s: transpose is the adjoint", name));
-  PetscCall(DestroyAll(&Mu, &Mv));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode CheckAdjoints(PC pc, Vec u, Vec v)
 {
-  const PetscInt kappas[] = {1, 2, 3, PC_KCYCLE_KAPPA_W};
-  char           name[64];
+  const PetscInt    kappas[] = {1, 2, 3, PC_KCYCLE_KAPPA_W};
+  const char *const names[]  = {"1", "2", "3", "w"};
+  PetscReal         error;
 
   PetscFunctionBeginUser;
   for (PetscInt type = 0; type < 2; type++) {
     PetscCall(PCMGSetType(pc, type ? PC_MG_FULL : PC_MG_MULTIPLICATIVE));
     for (PetscInt i = 0; i < 4; i++) {
       PetscCall(PCKCycleSetKappa(pc, kappas[i]));
-      if (i < 3)
-        PetscCall(
-            PetscSNPrintf(name, sizeof(name), "%s, kappa %" PetscInt_FMT, type ? "full" : "multiplicative", kappas[i]));
-      else PetscCall(PetscSNPrintf(name, sizeof(name), "%s, kappa w", type ? "full" : "multiplicative"));
-      PetscCall(CheckAdjoint(pc, u, v, name));
+      PetscCall(AdjointError(pc, PETSC_TRUE, u, v, &error));
+      PetscCall(ClaimThat(error <= 1e-12, "%s, kappa %s: transpose is the adjoint", type ? "full" : "multiplicative",
+                          names[i]));
     }
   }
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreateSolver(DM da, Poisson *p, PCType type, KSP *ksp)
+static PetscErrorCode CreateSolver(DM da, Poisson *p, PCType type, KSP *ksp, PC *pc)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetDM(*ksp, da));
-  PetscCall(KSPSetComputeOperators(*ksp, PoissonComputeOperators, p));
-  PetscCall(PCSetType(PCOf(*ksp), type));
+  PetscCall(PoissonMakeKSP(p, da, type, ksp, pc));
   PetscCall(KSPSetFromOptions(*ksp));
   PetscCall(KSPSetUp(*ksp));
   PetscFunctionReturn(0);
@@ -206,10 +179,8 @@ int main(int argc, char **argv)
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PoissonSetFromOptions(&p));
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
-  PetscCall(CreateSolver(da, &p, PCMG, &hand));
-  PetscCall(CreateSolver(da, &p, PCKCYCLE, &ours));
-  PetscCall(KSPGetPC(hand, &mg));
-  PetscCall(KSPGetPC(ours, &kcycle));
+  PetscCall(CreateSolver(da, &p, PCMG, &hand, &mg));
+  PetscCall(CreateSolver(da, &p, PCKCYCLE, &ours, &kcycle));
   PetscCall(DMCreateGlobalVector(da, &b));
   PetscCall(VecDuplicate(b, &x));
   PetscCall(PoissonFill(&p, da, b));

@@ -1,10 +1,10 @@
 #!/bin/sh
 # - The arithmetic at a grid point, include/petsckcycle/private/point.h, is one source for host and device: it compiles
 #   as device code.
-# - PCKCYCLE's structured levels live on the device where the vectors do: the same residuals as on the host, and a cycle
-#   copies nothing but, with several processes, the coarsest problem and halos between processes. Where a smoother has
-# no kernels there they stay on the host, copy vectors of a device once there and once back for a cycle, and say so;
-#   those of Kokkos are the host's where PETSc has no GPU, and nothing is copied.
+# - PCKCYCLE's structured levels are on the device where the vectors do: the same residuals as on the host, and a cycle
+#   copies nothing but, with several processes, the coarsest problem and halos between processes. If a smoother has
+#   no kernels for devices, they stay on the host and say so, and a cycle copies a vector to the host and one back. If
+#   PETSc has no GPU, vectors of Kokkos are the host's, and nothing is copied.
 # - PCINCPOISSON, PCDEFLSUB, KSPDPCG and KSPKCG do on matrices of device types what they do on AIJ: with Kokkos, on
 #   whatever it was built for, and with CUDA, on a GPU or, where there is none, on the stand-ins of tests/cudahost.
 # Run by: make check SEARCH=device
@@ -88,10 +88,9 @@ programs() { # type tests of deflsub.c...
     -deflation_pc_type redundant -deflsub_pc_type jacobi
 }
 
-# As on the host, and on the stand-ins each process copies no more often to the host than for its applications of the
-# cycle, each one more than the iterations, and as often back, but for the set-up: entries of the matrix with their
-# columns and rows, the right side
-copies() { # copies of an application, of the set-up, applications beside iterations, as_on_host's arguments...
+# As on the host. On the stand-ins each process copies to the host for applications of the cycle only, and as often
+# back. The set-up copies entries of the matrix with their columns and rows, and the right side
+copies() { # copies of an application, of the set-up, applications more than iterations, as_on_host's arguments...
   each=$1 setup=$2 more=$3
   shift 3
   as_on_host "$@" || return 1
@@ -150,10 +149,10 @@ kcycle() { # matrix vectors
 # Where bytes that a solve copied to the host are counted
 short="-ksp_max_it 4 -ksp_rtol 1e-30 -dm_mat_type stencil"
 
-# A solve on a cube with 17 points in a direction copies at most so many bytes to the host, and one with 33 at most so
-# many times as many
+# A solve on a cube with 17 points in a direction copies at most BYTES to the host. One with 33 points copies at most
+# TIMES as many
 # shellcheck disable=SC2086 # words
-grows() { # claim bytes times processes options...
+grows() { # claim BYTES TIMES processes options...
   claim_of=$1 most=$2 times=$3 processes=$4
   shift 4
   check "$claim_of" "" copied "$most" "$times" "$(want "$processes.cuda" $short $steps -cells 17,17,17 -ends ss,ss,ss \
@@ -168,9 +167,9 @@ copied() { # bytes times answer answer
   [ "$(bytes_of "$3")" -le "$1" ] && [ "$(bytes_of "$4")" -le $(($(bytes_of "$3") * $2)) ]
 }
 
-# The coarsest problem of one process is solved on the device; if somebody chose its solver, or there are several
-# processes, five applications of the cycle bring its 27 numbers to the host. With halos that go through the host faces
-# of the grid, of which there are 4 times as many on the finer one, and a level more, but 8 times as many points
+# The coarsest problem of one process is solved on the device. If its solver was chosen, or there are several processes,
+# five applications of the cycle copy its 27 numbers to the host. If halos go through the host, so do faces of the grid:
+# the finer one has 4 times as many, on a level more, but 8 times as many points
 # shellcheck disable=SC2086 # words
 nothing_copied() {
   claim="copied to the host in a solve"
@@ -184,15 +183,15 @@ nothing_copied() {
   grows "$claim: nothing, each kernel launched" 0 1 1 -pc_kcycle_graph off
   grows "$claim: nothing, products with matrices" 0 1 1 -pc_kcycle_matrix_below 150
   grows "$claim: parts of a maximum for single precision" $((5 * 2048)) 1 1 -pc_kcycle_precision single
-  grows "$claim: the coarsest problem, whose solver somebody chose" 1080 1 1 -mg_coarse_pc_type lu
+  grows "$claim: the coarsest problem, whose solver was chosen" 1080 1 1 -mg_coarse_pc_type lu
   grows "$claim: halos of 2 processes" 400000 5 2 -use_gpu_aware_mpi 0
   grows "$claim: halos of 4 processes" 900000 5 4 -use_gpu_aware_mpi 0
-  for processes in 2 4; do grows "$claim: MPI that knows devices sends halos, $processes processes" 2160 1 \
+  for processes in 2 4; do grows "$claim: MPI with support of devices sends halos, $processes processes" 2160 1 \
     $processes; done
 }
 
-# Memory for levels grows until they fit. Each time before there is an error that says how much is missing, nothing is
-# left of the levels, and the solver goes on on the host
+# Memory for levels grows until they fit. Before that an error says how much is missing, nothing is left of the levels,
+# and the solver continues on the host
 memory() {
   for precision in double single; do
     "$KC_WORK/errors" -dll_append "$plugin" -pc_type kcycle -ksp_type cg -ksp_rtol 1e-8 -dm_mat_type stencil \
@@ -215,7 +214,7 @@ recovers() { # options...
     -pc_kcycle_place device -pc_kcycle_matrix_below 20 -da_grid_x 9 -da_grid_y 9 -malloc_dump -fail "$@" \
     > "$KC_WORK/failed" 2>&1 || { cat "$KC_WORK/failed"; return 1; }
   cat "$KC_WORK/failed"
-  [ "$(grep -c ' failed [1-9][0-9]* times behind' "$KC_WORK/failed")" -ge 2 ] &&
+  [ "$(grep -c ' failed [1-9][0-9]* times after' "$KC_WORK/failed")" -ge 2 ] &&
     ! grep -e ' left' -e 'PetscMalloc' "$KC_WORK/failed"
 }
 
@@ -233,8 +232,8 @@ errors() {
     -pc_kcycle_kappa 2
 }
 
-# A cycle is one launch, or as many as say, of at most so many kernels for each level but the coarsest; all kernels and
-# launches that the solver ran are those of its cycles
+# A cycle is a number of launches, of at most some kernels for each level but the coarsest. All kernels and launches
+# that the solver ran are those of its cycles
 # shellcheck disable=SC2086 # words
 launches() { # claim launches kernels levels options...
   claim_of=$1 calls=$2 most=$3 levels=$4

@@ -6,7 +6,6 @@
 set -u
 . "$KC_TOP/conf/tap.sh"
 . "$KC_TOP/tests/cudahost/solves.sh"
-counts=${KC_PROCESSES:-$(some_of 1 2 4)}
 
 convert() { # processes options...
   processes=$1
@@ -18,10 +17,10 @@ converts() {
   convert "$@" -compare > "$KC_WORK/same" 2>&1 || { cat "$KC_WORK/same"; return 1; }
   cat "$KC_WORK/same"
   [ "$(grep -c 'coefficients equal, products equal, stored equal' "$KC_WORK/same")" = 3 ] &&
-    [ "$(grep -c 'product behind that equal' "$KC_WORK/same")" = 3 ]
+    [ "$(grep -c 'product after that equal' "$KC_WORK/same")" = 3 ]
 }
 
-# Three conversions copy so many bytes to the host on all processes, and the coefficients are on the device alone
+# Three conversions copy this number of bytes to the host on all processes, and the coefficients are on the device alone
 copied() { # bytes processes options...
   bytes=$1
   shift

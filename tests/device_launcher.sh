@@ -27,8 +27,8 @@ finds "a thread that leaves while others wait" "not all threads of a block or of
 finds "a barrier that some threads do not reach" "not all threads of a block or of a warp reach a barrier" diverges
 finds "a barrier that is missing" "a place in shared memory that another thread uses" barrier
 finds "a barrier of warps where one of the block is needed" "a place in shared memory that another thread uses" warp
-finds "a place behind shared memory" "writes outside shared memory" shared
-finds "a place behind an allocation" "thread 95 of block 0, 0, 0 reads outside an allocation" over
+finds "a place after shared memory" "writes outside shared memory" shared
+finds "a place after an allocation" "thread 95 of block 0, 0, 0 reads outside an allocation" over
 finds "a place before an allocation" "thread 0 of block 0, 0, 0 writes outside an allocation" under
 finds "two blocks that write to the same place" "a place in global memory that another thread uses" global
 finds "too many threads" "blocks of 2048 x 1 x 1 threads" many

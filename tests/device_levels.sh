@@ -5,12 +5,6 @@
 set -u
 . "$KC_TOP/conf/tap.sh"
 . "$KC_TOP/tests/cudahost/solves.sh"
-counts=${KC_PROCESSES:-$(some_of 1 2 4)}
-
-# A claim about so many processes, in double and in single precision
-# shellcheck disable=SC2086 # words
-double() { what=$1 said=$2; shift 2; same "$claim, $what" "$said" 1e-12 $processes "$@"; }
-single() { what=$1 said=$2; shift 2; same "$claim, $what" "$said" 1e-6 $processes "$@"; }
 
 # shellcheck disable=SC2086 # words
 levels_on_device() {

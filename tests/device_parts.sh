@@ -1,8 +1,8 @@
 #!/bin/sh
-# Red-black sweeps that are fused in tiles that have a part of the grid in shared memory
-# (src/kernel/cuda/parttilecuda.cu), run on the host by the stand-ins of tests/cudahost: iterations and residuals are,
-# digit by digit, those of a launch for each half sweep, and to 1e-12 of the first residual those of the host. Grids are
-# smaller than a part, larger, and no multiple of one.
+# Red-black sweeps that are fused in tiles with a part of the grid in shared memory (src/kernel/cuda/parttilecuda.cu),
+# run on the host by the stand-ins of tests/cudahost. Iterations and residuals are, digit by digit, those of a launch
+# for each half sweep. Residuals differ from the host's by at most 1e-12 of the first one. Grids are smaller than a
+# part, larger, and no multiple of one.
 # Run by: make check SEARCH=device_parts
 set -u
 . "$KC_TOP/conf/tap.sh"

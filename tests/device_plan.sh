@@ -1,7 +1,6 @@
 #!/bin/sh
-# What a machine with a GPU is to do in a quarter of an hour (tests/device/pack.sh and run.sh), from start to end on the
-# stand-ins of tests/cudahost, with small sizes: each step of both calls ends well and writes what it is to write; one
-# that hangs loses itself alone.
+# What a machine with a GPU is to do in a quarter of an hour (tests/device/pack.sh and run.sh), with small sizes on the
+# stand-ins of tests/cudahost. Each step of both calls ends well and writes its files. A step that hangs costs no other.
 # Run by: make check SEARCH=device_plan
 set -u
 . "$KC_TOP/conf/tap.sh"
@@ -17,7 +16,7 @@ packed() {
     "$KC_TOP/tests/device/pack.sh"
 }
 
-# So many lines of each kind, and files
+# Numbers of lines of each kind, and of files
 has() { # file pattern lines
   [ "$(grep -c -e "$2" "$out/$1")" = "$3" ] || { cat "$out/$1"; return 1; }
 }
@@ -50,4 +49,4 @@ works "the first call" "5 passed, 0 failed, 0 skipped" call first
 works "it writes facts, claims and times" "" first
 works "the second call" "4 passed, 0 failed, 0 skipped" call second
 works "it writes times" "" second
-works "a step that hangs or fails loses itself alone" "1 passed, 2 failed" hangs
+works "a step that hangs or fails costs no other" "1 passed, 2 failed" hangs

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Red-black sweeps that are fused in tiles that march on a device (src/kernel/cuda/tilecuda.cu), run on the host by the
-# stand-ins of tests/cudahost: iterations and residuals are, digit by digit, those of a launch for each half sweep, and
-# to 1e-12 of the first residual those of the host. Grids are smaller than a tile, larger, and no multiple of one; on a
-# device with one multiprocessor, or a few, they give each of these a march. A GPU (KC_GPU) has so many that grids have
-# to be large.
+# Red-black sweeps that are fused in tiles, which march through the grid on a device (src/kernel/cuda/tilecuda.cu), run
+# on the host by the stand-ins of tests/cudahost. Iterations and residuals are, digit by digit, those of a launch for
+# each half sweep. Residuals differ from the host's by at most 1e-12 of the first one. Grids are smaller than a tile,
+# larger, and no multiple of one. On a device with one multiprocessor, or a few, each has a march; a GPU (KC_GPU) has
+# more of them, and needs large grids.
 # Run by: make check SEARCH=device_tiles
 set -u
 . "$KC_TOP/conf/tap.sh"

@@ -64,19 +64,19 @@ static PetscErrorCode RunDeflation(PC deflsub, Mat A, Vec b, Vec x, PetscReal rt
   Mat Z, aij;
 
   PetscFunctionBeginUser;
-  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij)); /* it knows no stencils */
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &aij)); /* it does not take stencils */
   PetscCall(MakeKSP(aij, KSPCG, PCDEFLATION, &ksp, &pc));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(ksp, rtol, 1e-50, 1e10, 1000));
   PetscCall(CreateZ(deflsub, A, &Z));
   PetscCall(PCDeflationSetSpace(pc, Z, PETSC_FALSE));
-  PetscCall(VecSet(x, 0)); /* PCDEFLATION adds its start to what stands there */
+  PetscCall(VecSet(x, 0)); /* PCDEFLATION adds its start to what x holds */
   PetscCall(Run(ksp, b, x, NULL, r));
   PetscCall(DestroyAll(&Z, &aij, &ksp));
   PetscFunctionReturn(0);
 }
 
-/* All forms on one problem; PCDEFLATION stands no singular operator */
+/* All forms on one problem; PCDEFLATION fails with a singular operator */
 static PetscErrorCode Forms(const TwoPhase *t, PCDeflSubType type, const char name[])
 {
   const PetscReal rtol = 1e-8;

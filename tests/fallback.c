@@ -21,39 +21,27 @@ typedef struct {
   PC        pc;
 } Mixture;
 
-static PetscReal Coefficient(const Mixture *m, PetscInt i, PetscInt j, PetscInt k)
+static PetscReal Coefficient(const Mixture *m, const PetscInt at[])
 {
-  return GridHash(i, j, k, 7) < m->part ? m->contrast : 1;
+  return GridHash(at[0], at[1], at[2], 7) < m->part ? m->contrast : 1;
 }
 
-static void Row(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
-  const Mixture  *m  = (const Mixture *)ctx;
-  const PetscReal me = Coefficient(m, at[0], at[1], at[2]);
+  const Mixture  *m       = (const Mixture *)ctx;
+  const PetscInt  size[3] = {m->n, m->n, m->n};
+  const PetscReal me      = Coefficient(m, at);
 
-  for (int c = 0; c < 7; c++) {
-    const MatStencil here = {at[2], at[1], at[0], 0};
+  for (PetscInt o = 0; o < 2 * m->dim; o++) {
+    PetscInt  to[3];
+    PetscReal other, coupling;
+    PetscBool inside;
 
-    col[c] = here;
-    v[c]   = 0;
-  }
-  *n = 1;
-  for (int d = 0; d < m->dim; d++) {
-    for (int side = -1; side < 2; side += 2) {
-      PetscInt        to[3]  = {at[0], at[1], at[2]};
-      const PetscBool inside = (PetscBool)(at[d] + side >= 0 && at[d] + side < m->n);
-      PetscReal       other, coupling;
-
-      to[d] += side;
-      other    = inside ? Coefficient(m, to[0], to[1], to[2]) : me;
-      coupling = 2 * me * other / (me + other);
-      if (inside || !m->closed) v[0] += coupling * (inside ? 1 : 2);
-      if (!inside) continue;
-      col[*n].i = to[0];
-      col[*n].j = to[1];
-      col[*n].k = to[2];
-      v[(*n)++] = -coupling;
-    }
+    StarNeighbour(at, o, to);
+    inside   = IsInBox(to, size, m->dim);
+    other    = inside ? Coefficient(m, to) : me;
+    coupling = 2 * me * other / (me + other);
+    if (inside || !m->closed) RowCoupling(row, to, inside ? coupling : 2 * coupling, inside);
   }
 }
 
@@ -64,7 +52,7 @@ static PetscErrorCode Assemble(Mixture *m, PetscReal part, PetscReal contrast)
   PetscFunctionBeginUser;
   m->part     = part;
   m->contrast = contrast;
-  PetscCall(PoissonAssembleRows(m->da, Row, m, m->A));
+  PetscCall(AssembleRows(m->da, MakeRow, m, m->A));
   if (!m->closed) PetscFunctionReturn(0);
   PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &kernel));
   PetscCall(MatSetNullSpace(m->A, kernel));

@@ -84,55 +84,30 @@ static PetscBool IsStored(const Operator *o, const PetscInt at[])
   return PETSC_FALSE;
 }
 
-/* For PoissonAssembleRows(), with values that are added up by MatSetValuesStencil() */
-static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *m, MatStencil col[], PetscScalar v[])
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
   const Operator *o       = (const Operator *)ctx;
   PetscReal       product = o->factor, sum = o->sigma;
 
-  *m     = 1;
-  col[0] = (MatStencil){at[2], at[1], at[0], 0};
   if (IsStored(o, at)) {
-    v[0] = o->factor * (1 + GridHash(at[0], at[1], at[2], 9));
+    row->value[0] = o->factor * (1 + GridHash(at[0], at[1], at[2], 9));
     return;
   }
   for (PetscInt d = 0; d < o->dim; d++) {
     product *= o->dir[d].d[at[d]];
     sum += o->dir[d].mid[at[d]] / o->dir[d].d[at[d]];
   }
-  v[0] = product * sum;
-  for (PetscInt d = 0; d < o->dim; d++) {
+  row->value[0] = product * sum;
+  for (PetscInt i = 0; i < 2 * o->dim; i++) {
+    const PetscInt   d = i / 2, side = i % 2;
     const Direction *dir = &o->dir[d];
+    PetscInt         to[3];
 
-    for (PetscInt side = 0; side < 2; side++) {
-      PetscInt        to[3] = {at[0], at[1], at[2]};
-      const PetscReal value = (side ? dir->up : dir->low)[at[d]];
-
-      to[d] += side ? 1 : -1;
-      if ((to[d] < 0 || to[d] >= dir->n) && dir->kind.ends[0] != 'p') continue;
-      if (dir->kind.ends[side] == 's' && to[d] == (side ? dir->n - 1 : 0)) continue;
-      col[*m]   = (MatStencil){to[2], to[1], to[0], 0};
-      v[(*m)++] = product / dir->d[at[d]] * value;
-    }
+    StarNeighbour(at, i, to);
+    if ((to[d] < 0 || to[d] >= dir->n) && dir->kind.ends[0] != 'p') continue;
+    if (dir->kind.ends[side] == 's' && to[d] == (side ? dir->n - 1 : 0)) continue;
+    RowEntry(row, to, product / dir->d[at[d]] * (side ? dir->up : dir->low)[at[d]]);
   }
-}
-
-static PetscErrorCode Assemble(const Operator *o, DM da, Mat A)
-{
-  PetscInt s[3], m[3], at[3], n;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatZeroEntries(A));
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  FOR_BOX(at, s, m) {
-    MatStencil  col[7];
-    PetscScalar v[7];
-
-    MakeRow(o, at, &n, col, v);
-    PetscCall(MatSetValuesStencil(A, 1, col, n, col, v, ADD_VALUES));
-  }
-  PetscCall(AssembleMat(A));
-  PetscFunctionReturn(0);
 }
 
 /* Operator, grid and matrix from the sizes and kinds of the directions; possible: there are points for all processes */
@@ -153,7 +128,7 @@ static PetscErrorCode Create(Operator *o, MatType type, DM *da, Mat *A, PetscBoo
   /* PETSc makes no baij of a grid in 1D */
   PetscCall(DMSetMatType(*da, o->dim == 1 && !strcmp(type, MATBAIJ) ? MATAIJ : type));
   PetscCall(DMCreateMatrix(*da, A));
-  PetscCall(Assemble(o, *da, *A));
+  PetscCall(AssembleRows(*da, MakeRow, o, *A));
   PetscFunctionReturn(0);
 }
 
@@ -224,7 +199,7 @@ static PetscErrorCode ShowCase(const Operator *o, const char what[], PetscReal e
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode TestCase(Operator *o, MatType type, PetscReal *most)
+static PetscErrorCode TestCase(Operator *o, PetscReal *most)
 {
   PetscBool possible = PETSC_FALSE;
   PetscReal error;
@@ -233,7 +208,7 @@ static PetscErrorCode TestCase(Operator *o, MatType type, PetscReal *most)
   PC        pc;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(o, type, &da, &A, &possible));
+  PetscCall(Create(o, TypeOption(), &da, &A, &possible));
   if (!possible) PetscFunctionReturn(0);
   PetscCall(CreatePC(A, &pc));
   for (PetscInt t = 0; t < 2; t++) {
@@ -246,7 +221,7 @@ static PetscErrorCode TestCase(Operator *o, MatType type, PetscReal *most)
 }
 
 /* All kinds of directions, in 1D with all sizes, in 2D all pairs, in 3D some */
-static PetscErrorCode TestEnds(PetscInt dim, PetscInt cases, MatType type)
+static PetscErrorCode TestEnds(PetscInt dim, PetscInt cases)
 {
   static const PetscReal factors[] = {1, 1e-30, 1e30, -2};
   static const PetscInt  sizes[]   = {1, 2, 3, 4, 5, 7, 8, 11, 13, 17, 19, 20, 31};
@@ -264,23 +239,23 @@ static PetscErrorCode TestEnds(PetscInt dim, PetscInt cases, MatType type)
     }
     o.sigma  = c % 3 == 1 ? 0.3 : 0;
     o.factor = factors[c / 2 % 4];
-    PetscCall(TestCase(&o, type, &most));
+    PetscCall(TestCase(&o, &most));
   }
   PetscCall(
       ClaimThat(most <= 1e-12, "%" PetscInt_FMT "D, %" PetscInt_FMT " operators, errors below 1e-12", dim, cases));
   PetscFunctionReturn(0);
 }
 
-/* Or so many in each dimension */
-static PetscErrorCode TestAllEnds(MatType type)
+/* Or numbers in each dimension */
+static PetscErrorCode TestAllEnds(void)
 {
   PetscInt cases = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
-  PetscCall(TestEnds(1, cases ? cases : 20 * NKINDS, type));
-  PetscCall(TestEnds(2, cases ? cases : NKINDS * NKINDS, type));
-  PetscCall(TestEnds(3, cases ? cases : 400, type));
+  PetscCall(TestEnds(1, cases ? cases : 20 * NKINDS));
+  PetscCall(TestEnds(2, cases ? cases : NKINDS * NKINDS));
+  PetscCall(TestEnds(3, cases ? cases : 400));
   PetscFunctionReturn(0);
 }
 
@@ -354,60 +329,46 @@ static PetscReal Coefficient(const Smooth *s, const PetscReal at[])
   return PetscPowReal(s->contrast, wave);
 }
 
-/* For PoissonAssembleRows(): -div c grad, c between the points */
-static void MakeSmoothRow(const void *ctx, const PetscInt at[], PetscInt *m, MatStencil col[], PetscScalar v[])
+/* -div c grad, c between the points */
+static void MakeSmoothRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
   const Smooth *s = (const Smooth *)ctx;
 
-  *m     = 1;
-  col[0] = (MatStencil){at[2], at[1], at[0], 0};
-  v[0]   = 0;
-  for (PetscInt d = 0; d < s->dim; d++) {
-    for (PetscInt side = -1; side <= 1; side += 2) {
-      PetscReal middle[3] = {(PetscReal)at[0], (PetscReal)at[1], (PetscReal)at[2]}, c;
-      PetscInt  to[3]     = {at[0], at[1], at[2]};
+  for (PetscInt o = 0; o < 2 * s->dim; o++) {
+    PetscReal middle[3] = {(PetscReal)at[0], (PetscReal)at[1], (PetscReal)at[2]};
+    PetscInt  to[3];
+    PetscBool inside;
 
-      middle[d] += side / 2.0;
-      to[d] += side;
-      c = Coefficient(s, middle);
-      if (to[d] >= 0 && to[d] < s->n) {
-        col[*m]   = (MatStencil){to[2], to[1], to[0], 0};
-        v[(*m)++] = -c;
-        v[0] += c;
-      } else if (!s->neumann) v[0] += c;
-    }
+    StarNeighbour(at, o, to);
+    middle[o / 2] += o % 2 ? 0.5 : -0.5;
+    inside = (PetscBool)(to[o / 2] >= 0 && to[o / 2] < s->n);
+    if (inside || !s->neumann) RowCoupling(row, to, Coefficient(s, middle), inside);
   }
 }
 
-static PetscErrorCode CreateSmooth(const Smooth *s, MatType type, DM *da, Mat *A)
+static PetscErrorCode CreateSmooth(const Smooth *s, DM *da, Mat *A)
 {
   Grid g = {.dim = s->dim, .size = {s->n, s->n, s->dim > 2 ? s->n : 1}};
 
   PetscFunctionBeginUser;
   GridSetBoundaries(&g, BOUNDARY_NEUMANN);
   PetscCall(GridCreateDM(&g, da));
-  PetscCall(DMSetMatType(*da, type));
+  PetscCall(DMSetMatType(*da, TypeOption()));
   PetscCall(DMCreateMatrix(*da, A));
-  PetscCall(PoissonAssembleRows(*da, MakeSmoothRow, s, *A));
+  PetscCall(AssembleRows(*da, MakeSmoothRow, s, *A));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SmoothIterations(const Smooth *s, MatType type, PetscInt *its)
+static PetscErrorCode SmoothIterations(const Smooth *s, PetscInt *its)
 {
   KSPConvergedReason reason;
-  MatNullSpace       constants = NULL;
-  System             sys       = {0};
+  System             sys = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(CreateSmooth(s, type, &sys.da, &sys.A));
+  PetscCall(CreateSmooth(s, &sys.da, &sys.A));
   PetscCall(MatCreateVecs(sys.A, &sys.x, &sys.b));
   PetscCall(Fill(sys.da, 7, sys.b));
-  if (s->neumann) {
-    PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
-    PetscCall(MatSetNullSpace(sys.A, constants));
-    PetscCall(MatNullSpaceRemove(constants, sys.b));
-    PetscCall(MatNullSpaceDestroy(&constants));
-  }
+  if (s->neumann) PetscCall(AttachConstants(sys.A, sys.b));
   PetscCall(MakeKSP(sys.A, KSPCG, PCFASTPOISSON, &sys.ksp, &sys.pc));
   PetscCall(KSPSetNormType(sys.ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(KSPSetTolerances(sys.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
@@ -419,7 +380,7 @@ static PetscErrorCode SmoothIterations(const Smooth *s, MatType type, PetscInt *
 }
 
 /* Smooth coefficients of 10:1, and of more */
-static PetscErrorCode TestNearest(MatType type)
+static PetscErrorCode TestNearest(void)
 {
   const Smooth steep = {2, 50, PETSC_FALSE, 1000}, constant = {3, 9, PETSC_FALSE, 1};
   PetscInt     its, most = 0, hard, sizes[2] = {0, 0};
@@ -428,26 +389,26 @@ static PetscErrorCode TestNearest(MatType type)
   for (PetscInt s = 0; s < 4; s++) {
     const Smooth smooth = {2 + s % 2, s % 2 ? 16 : 50, (PetscBool)(s > 1), 10};
 
-    PetscCall(SmoothIterations(&smooth, type, &its));
+    PetscCall(SmoothIterations(&smooth, &its));
     if (its >= 20) PetscCall(Print("  NO: case %" PetscInt_FMT ": %" PetscInt_FMT " iterations\n", s, its));
     most = PetscMax(most, its);
   }
   PetscCall(Claim(most < 20, "smooth coefficients, 10:1: CG takes fewer than 20 iterations for 1e-8"));
-  PetscCall(SmoothIterations(&steep, type, &hard));
+  PetscCall(SmoothIterations(&steep, &hard));
   PetscCall(Claim(hard < 60, "1000:1: fewer than 60"));
   for (PetscInt s = 0; s < 2; s++) {
     const Smooth smooth = {2, s ? 80 : 40, PETSC_FALSE, 10};
 
-    PetscCall(SmoothIterations(&smooth, type, &sizes[s]));
+    PetscCall(SmoothIterations(&smooth, &sizes[s]));
   }
   PetscCall(Claim(sizes[1] <= sizes[0] + 2, "as many on a finer grid"));
-  PetscCall(SmoothIterations(&constant, type, &its));
+  PetscCall(SmoothIterations(&constant, &its));
   PetscCall(Claim(its == 1, "a separable operator is solved exactly"));
   PetscFunctionReturn(0);
 }
 
 /* New values of the same kind, of another kind, of none, and good ones again; the same PC */
-static PetscErrorCode TestReuse(MatType type)
+static PetscErrorCode TestReuse(void)
 {
   Operator          o                   = {.factor = 1};
   const MatStencil  at                  = {0, 1, 1, 0};
@@ -462,7 +423,7 @@ static PetscErrorCode TestReuse(MatType type)
   PC                pc;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateSimple(2, 9, kinds[0], type, &o, &da, &A));
+  PetscCall(CreateSimple(2, 9, kinds[0], TypeOption(), &o, &da, &A));
   PetscCall(CreatePC(A, &pc));
   PetscCall(SolveError(pc, A, da, PETSC_FALSE, &most));
   PetscCall(ClaimView(pc, "x: 9 points, constant, Dirichlet to Dirichlet: DST-I", PETSC_TRUE,
@@ -475,7 +436,7 @@ static PetscErrorCode TestReuse(MatType type)
     o.dir[d].kind = kinds[21];
     MakeDirection(&o.dir[d], 1, d);
   }
-  PetscCall(Assemble(&o, da, A));
+  PetscCall(AssembleRows(da, MakeRow, &o, A));
   PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
   most = PetscMax(most, error);
   PetscCall(ClaimView(pc, "x: 9 points, arbitrary: eigenvectors", PETSC_TRUE, "and one that is not"));
@@ -489,7 +450,7 @@ static PetscErrorCode TestReuse(MatType type)
   PetscCall(PetscFree(row));
   KeepErrorOf(PCSetUp(pc), ierr, words);
   PetscCall(ClaimError(ierr, words, expected, "an entry that does not fit is an error that names it"));
-  PetscCall(Assemble(&o, da, A));
+  PetscCall(AssembleRows(da, MakeRow, &o, A));
   PetscCall(SolveError(pc, A, da, PETSC_FALSE, &error));
   PetscCall(Claim(error <= 1e-12, "and nothing is lost"));
   PetscCall(DestroyAll(&pc, &A, &da));
@@ -670,7 +631,7 @@ static PetscErrorCode MakeVariable(DM *da, Mat *A, PC pc)
 
   PetscFunctionBeginUser;
   (void)pc;
-  PetscCall(CreateSmooth(&s, MATAIJ, da, A));
+  PetscCall(CreateSmooth(&s, da, A));
   PetscFunctionReturn(0);
 }
 
@@ -728,7 +689,7 @@ static PetscErrorCode TestNaN(void)
   PetscCall(MakeKSP(s.A, KSPPREONLY, PCFASTPOISSON, &s.ksp, &s.pc));
   PetscCall(SolveSystem(s.ksp, s.b, s.x, NULL, &reason[0]));
   PetscCall(ViewHas(s.pc, "has a NaN or Inf in row 1, column 0", &has));
-  PetscCall(Assemble(&o, s.da, s.A));
+  PetscCall(AssembleRows(s.da, MakeRow, &o, s.A));
   PetscCall(SolveSystem(s.ksp, s.b, s.x, NULL, &reason[1]));
   PetscCall(Claim(reason[0] == KSP_DIVERGED_PC_FAILED && has && reason[1] > 0,
                   "a NaN ends the solve, the view says where, repaired it is solved"));
@@ -767,7 +728,7 @@ static void Copies(long count[2])
 /* One solve, with nothing copied */
 static PetscErrorCode TestNoCopies(PC pc, Mat A, DM da)
 {
-  long      before[2], behind[2];
+  long      before[2], after[2];
   PetscBool has;
   Vec       x, b;
 
@@ -780,10 +741,9 @@ static PetscErrorCode TestNoCopies(PC pc, Mat A, DM da)
   Copies(before);
   PetscCall(PCApply(pc, b, x));
   PetscCall(PCApplyTranspose(pc, b, x));
-  Copies(behind);
+  Copies(after);
   PetscCall(ViewHas(pc, "solves vectors of a device there", &has));
-  PetscCall(
-      Claim(has && before[0] == behind[0] && before[1] == behind[1], "solves are on the device, and copy nothing"));
+  PetscCall(Claim(has && before[0] == after[0] && before[1] == after[1], "solves are on the device, and copy nothing"));
   PetscCall(DestroyAll(&x, &b));
   PetscFunctionReturn(0);
 }
@@ -833,7 +793,7 @@ static PetscErrorCode TestSides(PC pc, Mat A, DM da)
 }
 
 /* On one process, with -dm_vec_type cuda: see device_fastpoisson.sh */
-static PetscErrorCode TestDevice(MatType type)
+static PetscErrorCode TestDevice(void)
 {
   Operator  o = {.factor = 1};
   PetscReal most;
@@ -842,7 +802,7 @@ static PetscErrorCode TestDevice(MatType type)
   PC        pc;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateSimple(2, 9, kinds[18], type, &o, &da, &A));
+  PetscCall(CreateSimple(2, 9, kinds[18], TypeOption(), &o, &da, &A));
   PetscCall(CreatePC(A, &pc));
   PetscCall(TestNoCopies(pc, A, da));
   PetscCall(TestSides(pc, A, da));
@@ -853,13 +813,13 @@ static PetscErrorCode TestDevice(MatType type)
   PetscFunctionReturn(0);
 }
 
-/* All there is besides ends */
-static PetscErrorCode TestRest(MatType type)
+/* All but ends */
+static PetscErrorCode TestRest(void)
 {
   PetscFunctionBeginUser;
   PetscCall(TestShifts());
-  PetscCall(TestNearest(type));
-  PetscCall(TestReuse(type));
+  PetscCall(TestNearest());
+  PetscCall(TestReuse());
   PetscCall(TestWisdom());
   PetscCall(TestRefusals());
   PetscCall(TestNaN());
@@ -868,21 +828,10 @@ static PetscErrorCode TestRest(MatType type)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[]  = {"ends", "rest", "choices", "missing", "device"};
-  char              type[64] = MATAIJ;
-  PetscInt          test     = 0;
+  const TestPart parts[] = {{"ends", TestAllEnds},    {"rest", TestRest},     {"choices", TestChoices},
+                            {"missing", TestMissing}, {"device", TestDevice}, {NULL, NULL}};
 
-  PetscFunctionBeginUser;
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, 5, &test, NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
-  if (test == 0) PetscCall(TestAllEnds(type));
-  if (test == 1) PetscCall(TestRest(type));
-  if (test == 2) PetscCall(TestChoices());
-  if (test == 3) PetscCall(TestMissing());
-  if (test == 4) PetscCall(TestDevice(type));
-  PetscCall(PetscFinalize());
-  return 0;
+  return RunTests(argc, argv, help, parts);
 }
 
 /*TEST

@@ -165,13 +165,10 @@ static PetscErrorCode Assemble(const Problem *p, DM da, Mat A, Vec b, Vec u, Vec
   PetscCall(VecGetArrayWrite(b, &ba));
   PetscCall(VecGetArrayWrite(u, &ua));
   PetscCall(VecGetArrayWrite(volume, &va));
-  for (at[2] = s[2]; at[2] < s[2] + w[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + w[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + w[0]; at[0]++, i++) {
-        va[i] = Volume(p, at, -1);
-        PetscCall(Row(p, at, A, &ba[i], &ua[i]));
-      }
-    }
+  FOR_BOX(at, s, w) {
+    va[i] = Volume(p, at, -1);
+    PetscCall(Row(p, at, A, &ba[i], &ua[i]));
+    i++;
   }
   PetscCall(VecRestoreArrayWrite(volume, &va));
   PetscCall(VecRestoreArrayWrite(u, &ua));
@@ -246,17 +243,15 @@ static PetscErrorCode Order(PetscInt dim, Wall wall, PetscReal vary, PCKCycleFMG
 {
   const PetscBool linear = (PetscBool)(interpolation == PC_KCYCLE_FMG_LINEAR);
   PetscReal       error[3][2];
-  PetscBool       show;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-show", &show));
   for (PetscInt i = 0; i < 3; i++) {
     const PetscInt cells = (dim == 3 ? 8 : 16) << i;
     const PetscInt n     = wall == WALL_ELIMINATED ? cells - 1 : cells + (wall == WALL_STORED || wall == WALL_VERTICES);
     const Problem  p     = {dim, n, wall, vary, 1.0 / cells, (PetscBool)(linear && wall <= WALL_STORED)};
 
     PetscCall(Errors(&p, interpolation, error[i]));
-    if (show)
+    if (Given("-show"))
       PetscCall(Print("  %" PetscInt_FMT "D, %s, k %g, n %3" PetscInt_FMT ": %s %.3e, discrete solution %.3e\n", dim,
                       Walls[wall], (double)vary, p.n, PCKCycleFMGInterpolationTypes[interpolation], (double)error[i][0],
                       (double)error[i][1]));

@@ -290,24 +290,21 @@ static PetscErrorCode Values(const Case *c)
   PetscFunctionReturn(0);
 }
 
-/* Is the smoother of the finest level of this type, with SOR if it was chosen by itself, and so many iterations? */
+/* Has the smoother of the finest level this type, with SOR if it was chosen by itself, and its iterations? */
 static PetscErrorCode CheckSmoother(PC pc, const char type[], const char sweep[], PetscInt its, PetscBool *good)
 {
-  PetscInt  nlevels, found;
-  PetscBool same, swept;
-  KSP       smoother;
+  PetscInt nlevels, found;
+  KSP      smoother;
 
   PetscFunctionBeginUser;
   PetscCall(PCMGGetLevels(pc, &nlevels));
   PetscCall(PCMGGetSmoother(pc, nlevels - 1, &smoother));
   PetscCall(KSPGetTolerances(smoother, NULL, NULL, NULL, &found));
-  PetscCall(PetscObjectTypeCompare((PetscObject)smoother, type, &same));
-  PetscCall(PetscObjectTypeCompare((PetscObject)PCOf(smoother), sweep, &swept));
-  *good = (PetscBool)(same && swept && found == its);
+  *good = (PetscBool)(HasType(smoother, type) && HasType(PCOf(smoother), sweep) && found == its);
   PetscFunctionReturn(0);
 }
 
-/* A sweep of SOR on one process where nobody chose another smoother, which PCMG's is again on other levels; a
+/* A sweep of SOR on one process where no other smoother was chosen, which PCMG's is again on other levels; a
    coarsest grid for a direct solver */
 static PetscErrorCode Smoothers(void)
 {

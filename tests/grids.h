@@ -9,7 +9,7 @@
 #include "testing.h"
 
 typedef enum {
-  BOUNDARY_STORED,     /* Dirichlet points are stored, and coupled to nobody */
+  BOUNDARY_STORED,     /* Dirichlet points are stored, and isolated */
   BOUNDARY_ELIMINATED, /* they are left out */
   BOUNDARY_NEUMANN,    /* no flux */
   BOUNDARY_PERIODIC
@@ -24,7 +24,8 @@ typedef struct {
   PetscBool    box, uneven;
   PetscReal    strength[3]; /* couplings in each direction */
   PetscReal    vary;        /* part by which they vary */
-  PetscReal    seam;        /* so many times stronger are they where the grid wraps around; 0: no stronger */
+  PetscReal    seam;        /* the factor by which they are stronger where the grid wraps around; 0: no stronger */
+  PetscBool    ghosted[3];  /* the DMDA has ghost points beyond the ends of this direction */
   PetscBool    thin;        /* with uneven: each process but the last one of a direction has one point of it */
   PetscBool    alone;       /* the grid is on PETSC_COMM_SELF */
 } Grid;
@@ -196,9 +197,10 @@ static inline PetscErrorCode GridCreateDM(const Grid *g, DM *da)
 
   PetscFunctionBeginUser;
   for (PetscInt d = 0; d < 3; d++) {
-    PetscInt rest = g->size[d] - g->nproc[d];
+    const PetscBool periodic = (PetscBool)(g->boundary[d][0] == BOUNDARY_PERIODIC && d < g->dim);
+    PetscInt        rest     = g->size[d] - g->nproc[d];
 
-    boundary[d] = g->boundary[d][0] == BOUNDARY_PERIODIC && d < g->dim ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
+    boundary[d] = periodic ? DM_BOUNDARY_PERIODIC : g->ghosted[d] ? DM_BOUNDARY_GHOSTED : DM_BOUNDARY_NONE;
     for (PetscInt p = 0; p < g->nproc[d]; p++) {
       const PetscInt more = p == g->nproc[d] - 1 ? rest : g->thin ? 0 : GridChoose(g, 100 + 10 * d + p, rest + 1);
 
@@ -251,7 +253,21 @@ static inline PetscErrorCode GridCreateMat(const Grid *g, DM da, MatType type, M
   PetscFunctionReturn(0);
 }
 
-/* A vector of numbers that depend on the places of points */
+/* A vector of numbers that depend on its rows */
+static inline PetscErrorCode FillRows(Vec v, PetscInt seed)
+{
+  PetscScalar *a;
+  PetscInt     first, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetOwnershipRange(v, &first, &end));
+  PetscCall(VecGetArrayWrite(v, &a));
+  for (PetscInt i = first; i < end; i++) a[i - first] = GridHash(i, seed, 3, 5) - 0.4;
+  PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscFunctionReturn(0);
+}
+
+/* A vector of numbers that depend on the indices of points */
 static inline PetscErrorCode GridFill(const Grid *g, DM da, PetscInt seed, Vec v)
 {
   PetscInt     s[3], n[3], at[3];
@@ -263,6 +279,17 @@ static inline PetscErrorCode GridFill(const Grid *g, DM da, PetscInt seed, Vec v
   FOR_BOX(at, s, n)
     a[at[0] - s[0] + n[0] * (at[1] - s[1] + n[1] * (at[2] - s[2]))] = GridHash(GridNumber(g, at), seed, 3, 5) - 0.4;
   PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscFunctionReturn(0);
+}
+
+/* The grid, its operator as a matrix of a type, and a right side */
+static inline PetscErrorCode GridCreateSystem(const Grid *g, MatType type, DM *da, Mat *A, Vec *b)
+{
+  PetscFunctionBeginUser;
+  PetscCall(GridCreateDM(g, da));
+  PetscCall(GridCreateMat(g, *da, type, A));
+  PetscCall(DMCreateGlobalVector(*da, b));
+  PetscCall(GridFill(g, *da, 7, *b));
   PetscFunctionReturn(0);
 }
 

@@ -15,7 +15,7 @@ typedef enum {
   FROM_GAMG         /* the matrix alone */
 } Source;
 
-/* The DMShell: a DMDA behind hooks */
+/* The DMShell: a DMDA in hooks */
 
 static PetscErrorCode ShellCreate(DM da, DM *shell);
 
@@ -77,7 +77,7 @@ static PetscErrorCode ShellCreate(DM da, DM *shell)
   PetscFunctionReturn(0);
 }
 
-/* Each DMShell knows the next coarser one, and so does nobody else */
+/* Only a DMShell has the next coarser one */
 static PetscErrorCode ShellCreateChain(DM da, PetscInt nlevels, DM *shell)
 {
   DM dacoarse, coarse;

@@ -56,37 +56,21 @@ static PetscBool IsHeld(const Problem *p, const PetscInt at[])
                      (p->held == HELD_ALL || (p->held == HELD_SOME && (at[0] + 2 * at[1] + 3 * at[2]) % 5 == 0)));
 }
 
-static PetscBool IsInside(const Problem *p, const PetscInt at[])
-{
-  for (PetscInt d = 0; d < p->dim; d++) {
-    if (at[d] < 0 || at[d] >= p->n[d]) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
-}
-
 /* No flux through the boundary but at the low end of x, and none to inactive cells unless they hold a value */
-static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
   const Problem *p = (const Problem *)ctx;
 
-  *n     = 1;
-  col[0] = (MatStencil){at[2], at[1], at[0], 0};
-  v[0]   = 3;
-  if (!IsActive(p, at)) return;
-  v[0] = p->reaction + (at[0] == 0 ? 2 : 0);
-  for (PetscInt d = 0; d < p->dim; d++) {
-    for (PetscInt side = -1; side < 2; side += 2) {
-      PetscInt        to[3] = {at[0], at[1], at[2]};
-      const PetscReal a =
-          (d == p->dim - 1 ? p->flat : 1) * (1 + 0.5 * ((at[d] + (side - 1) / 2) % 3)) * Face(p, d, at, at[d] + side);
+  row->value[0] = IsActive(p, at) ? p->reaction + (at[0] == 0 ? 2 : 0) : 3;
+  for (PetscInt o = 0; o < 2 * p->dim && IsActive(p, at); o++) {
+    const PetscInt d = o / 2;
+    PetscInt       to[3];
 
-      to[d] += side;
-      if (!IsInside(p, to) || (!IsActive(p, to) && !IsHeld(p, to))) continue;
-      v[0] += a;
-      if (!IsActive(p, to) && !p->columns) continue;
-      v[*n]       = -a;
-      col[(*n)++] = (MatStencil){to[2], to[1], to[0], 0};
-    }
+    StarNeighbour(at, o, to);
+    if (!IsInBox(to, p->n, p->dim) || (!IsActive(p, to) && !IsHeld(p, to))) continue;
+    RowCoupling(row, to,
+                (d == p->dim - 1 ? p->flat : 1) * (1 + 0.5 * (PetscMin(at[d], to[d]) % 3)) * Face(p, d, at, to[d]),
+                (PetscBool)(IsActive(p, to) || p->columns));
   }
 }
 
@@ -110,12 +94,9 @@ static PetscErrorCode LargestError(const Problem *p, DM da, Vec b, Vec x, PetscR
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArrayRead(x, &xa));
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++, i++) {
-        if (!IsActive(p, at)) mine = PetscMax(mine, PetscAbsScalar(xa[i] - ba[i] / 3.0));
-      }
-    }
+  FOR_BOX(at, s, m) {
+    if (!IsActive(p, at)) mine = PetscMax(mine, PetscAbsScalar(xa[i] - ba[i] / 3.0));
+    i++;
   }
   PetscCall(VecRestoreArrayRead(b, &ba));
   PetscCall(VecRestoreArrayRead(x, &xa));
@@ -196,7 +177,7 @@ int main(int argc, char **args)
       p.reaction = cases[i].reaction;
       p.held     = cases[i].held;
       p.columns  = Given("-columns");
-      PetscCall(PoissonAssembleRows(s.da, MakeRow, &p, s.A));
+      PetscCall(AssembleRows(s.da, MakeRow, &p, s.A));
       PetscCall(PoissonFill(&grid, s.da, s.b));
       PetscCall(KSPSetOperators(s.ksp, s.A, s.A));
       PetscCall(Solve(&p, s.da, s.ksp, s.A, s.b, cases[i].name));

@@ -36,18 +36,6 @@ static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreateSolver(Problem *problem, Mat A, KSP *ksp)
-{
-  PC pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, ksp, &pc));
-  PetscCall(KSPSetTolerances(*ksp, 1e-10, 1e-300, PETSC_DEFAULT, 60));
-  PetscCall(KSPSetFromOptions(*ksp));
-  (void)problem;
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode Create(Problem *problem)
 {
   PetscFunctionBeginUser;
@@ -60,7 +48,7 @@ static PetscErrorCode Create(Problem *problem)
   PetscCall(DMCreateGlobalVector(problem->da, &problem->b));
   PetscCall(VecDuplicate(problem->b, &problem->x));
   PetscCall(PoissonFill(&problem->p, problem->da, problem->b));
-  PetscCall(CreateSolver(problem, problem->A, &problem->ksp));
+  PetscCall(MakeSolver(problem->A, KSPCG, 1e-10, 60, &problem->ksp));
   PetscCall(KSPMonitorSet(problem->ksp, Monitor, problem, NULL));
   problem->stop   = -1;
   problem->inside = PETSC_TRUE;
@@ -112,7 +100,7 @@ static PetscErrorCode Judge(Problem *problem, Mat A, const char claim[])
   PetscCall(VecSet(problem->x, 0));
   PetscCall(SolveSystem(problem->ksp, problem->b, problem->x, &its, &reason));
   PetscCall(RelativeResidual(A, problem->b, problem->x, &residual));
-  PetscCall(CreateSolver(problem, A, &ksp));
+  PetscCall(MakeSolver(A, KSPCG, 1e-10, 60, &ksp));
   PetscCall(SolveSystem(ksp, problem->b, problem->x, &fresh, NULL));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(Claim(reason > 0 && its == fresh && residual < 1e-8, claim));
@@ -137,7 +125,7 @@ static PetscErrorCode NotConverged(Problem *problem)
   PetscFunctionReturn(0);
 }
 
-/* Assembles, or fails: on the level whose grid has so many points */
+/* Assembles, or fails: on the level whose grid has this number of points */
 typedef struct {
   Poisson  p;
   PetscInt fails;
@@ -223,9 +211,8 @@ int main(int argc, char **argv)
   for (PetscInt i = 0; i < 4; i++) PetscCall(Interrupt(&problem, i % 3, (PetscBool)(i == 2), &same));
   PetscCall(Claim(same, "after an error the solver has the operators and references that it had"));
   PetscCall(Judge(&problem, problem.A, "the next solve is right"));
-  PetscCall(
-      Claim(problem.inside,
-            "inside of a solve operators are the program's, and structured levels lend their stencil for products"));
+  PetscCall(Claim(problem.inside,
+                  "inside of a solve operators are the program's, and products use the stencil of structured levels"));
   PetscCall(MatScale(problem.A, 3));
   PetscCall(Judge(&problem, problem.A, "and the one with other values"));
   PetscCall(Interrupt(&problem, 1, PETSC_FALSE, &same));

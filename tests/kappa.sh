@@ -62,7 +62,7 @@ kappa() { python3 -B "$KC_TOP/bench/kappa.py" "$@"; }
 row() { kappa --parts model > text && grep -q "$1" "$KC_BUILD/bench/kappa-model.csv" &&
   grep "$2" "$KC_BUILD/bench/kappa-turning.csv"; }
 works 'the model at twelve levels, and turning points' '3,10.0' row '^12,3,67,298,2146,' '^3,10.0,.*,10.0,1000000'
-works 'a table beside the paper' '(Table 4.6, n = 14)' kappa --parts tables --sizes 4 --solvers zebra --angles 45 \
+works 'a table and that of the paper' '(Table 4.6, n = 14)' kappa --parts tables --sizes 4 --solvers zebra --angles 45 \
   --epsilons 1e-5
 refuses 'a part that is not there' 'no part is called figures' kappa --parts figures
 refuses 'a solver that is not there' 'no solver is called sor' kappa --solvers sor

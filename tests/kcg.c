@@ -1,4 +1,4 @@
-static char help[] = "KSPKCG beside KSPCG: the same residuals, iterations, reasons and eigenvalues.\n\n";
+static char help[] = "KSPKCG and KSPCG: the same residuals, iterations, reasons and eigenvalues.\n\n";
 
 #include "grids.h"
 #include "poisson.h"
@@ -20,6 +20,11 @@ typedef struct {
 #define UPDATES  "one pass for the updates"
 /* Rounding in single precision would be that of other residuals */
 #define CYCLES   "-pc_type kcycle -pc_kcycle_precision double"
+#define SINGLE   "-pc_type kcycle -pc_kcycle_precision single"
+#define SQUARE(name, n, vary, options, passes)                                          \
+  {                                                                                     \
+    name, 2, {n, n, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, vary, MATAIJ, options, passes \
+  }
 
 static const Case Cases[] = {
     {"2D, constant", 2, {33, 40, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 0, MATAIJ, CYCLES, IN_CACHE},
@@ -31,72 +36,21 @@ static const Case Cases[] = {
     {"3D, periodic, 27 points", 3, {8, 12, 10}, BOUNDARY_PERIODIC, PETSC_TRUE, 0, MATAIJ, CYCLES, IN_CACHE},
     {"3D, variable", 3, {15, 17, 12}, BOUNDARY_ELIMINATED, PETSC_FALSE, 0.5, MATAIJ, CYCLES, STORED},
     {"2D, variable, no flux", 2, {40, 31, 1}, BOUNDARY_NEUMANN, PETSC_TRUE, 0.5, MATSTENCIL, CYCLES, STORED},
-    {"single precision",
-     3,
-     {16, 16, 16},
-     BOUNDARY_ELIMINATED,
-     PETSC_FALSE,
-     0,
-     MATAIJ,
-     "-pc_type kcycle -pc_kcycle_precision single",
-     IN_CACHE},
-    {"levels of PCMG",
-     2,
-     {33, 33, 1},
-     BOUNDARY_ELIMINATED,
-     PETSC_FALSE,
-     0,
-     MATAIJ,
-     CYCLES " -pc_kcycle_structured off -pc_kcycle_kappa 1",
-     UPDATES},
+    {"single precision", 3, {16, 16, 16}, BOUNDARY_ELIMINATED, PETSC_FALSE, 0, MATAIJ, SINGLE, IN_CACHE},
+    SQUARE("levels of PCMG", 33, 0, CYCLES " -pc_kcycle_structured off -pc_kcycle_kappa 1", UPDATES),
     {"no preconditioner", 2, {20, 20, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 0, MATSTENCIL, "-pc_type none", IN_CACHE},
-    {"block Jacobi with incomplete Cholesky",
-     2,
-     {30, 30, 1},
-     BOUNDARY_ELIMINATED,
-     PETSC_FALSE,
-     0.5,
-     MATAIJ,
-     "-pc_type bjacobi -sub_pc_type icc",
-     UPDATES},
-    {"deflation",
-     2,
-     {30, 30, 1},
-     BOUNDARY_ELIMINATED,
-     PETSC_FALSE,
-     0.5,
-     MATAIJ,
-     "-pc_type deflsub -deflsub_pc_type jacobi",
-     UPDATES},
-    {"passes of PETSc's",
-     2,
-     {30, 30, 1},
-     BOUNDARY_ELIMINATED,
-     PETSC_FALSE,
-     0,
-     MATAIJ,
-     CYCLES " -ksp_kcg_fuse false",
-     "by operations of PETSc"}};
+    SQUARE("block Jacobi with incomplete Cholesky", 30, 0.5, "-pc_type bjacobi -sub_pc_type icc", UPDATES),
+    SQUARE("deflation", 30, 0.5, "-pc_type deflsub -deflsub_pc_type jacobi", UPDATES),
+    SQUARE("passes of PETSc's", 30, 0, CYCLES " -ksp_kcg_fuse false", "by operations of PETSc")};
 
 static PetscErrorCode Create(const Case *c, DM *da, Mat *A, Vec *b)
 {
-  Grid         g = {0};
-  MatNullSpace constants;
+  Grid g = {.number = 5, .box = c->box, .vary = c->vary};
 
   PetscFunctionBeginUser;
-  g.number = 5;
-  g.box    = c->box;
-  g.vary   = c->vary;
   PetscCall(GridInit(&g, c->dim, c->size, c->boundary));
-  PetscCall(GridCreateDM(&g, da));
-  PetscCall(GridCreateMat(&g, *da, c->type, A));
-  PetscCall(MatCreateVecs(*A, NULL, b));
-  PetscCall(GridFill(&g, *da, 7, *b));
-  if (c->boundary < BOUNDARY_NEUMANN) PetscFunctionReturn(0);
-  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
-  PetscCall(MatSetNullSpace(*A, constants));
-  PetscCall(MatNullSpaceRemove(constants, *b));
-  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscCall(GridCreateSystem(&g, c->type, da, A, b));
+  if (c->boundary >= BOUNDARY_NEUMANN) PetscCall(AttachConstants(*A, *b));
   PetscFunctionReturn(0);
 }
 
@@ -150,8 +104,7 @@ static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, Told *t)
   PetscCall(PetscArraycpy(t->history, history, PetscMin(t->length, MOST)));
   PetscCall(RelativeResidual(A, b, x, &t->true_residual));
   PetscCall(VecDuplicate(b, &r));
-  PetscCall(MatMult(A, x, r));
-  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(MatResidual(A, b, x, r));
   PetscCall(KSPBuildResidual(ksp, NULL, NULL, &other));
   PetscCall(VecAXPY(r, -1, other));
   PetscCall(VecNorm(r, NORM_2, &t->residual));
@@ -270,8 +223,7 @@ static PetscErrorCode Uses(const Case *c)
   PetscFunctionReturn(0);
 }
 
-/* How a solve ends with an operator A + shift I, or with a preconditioner of two signs, or with a right side of zeros
-   or with no number */
+/* The end of a solve with an operator A + shift I, a preconditioner of two signs, or a right side of zeros or NaN */
 static PetscErrorCode End(const char claim[], const char options[], MatType type, PetscReal shift, PetscReal rhs,
                           KSPConvergedReason expected)
 {

@@ -212,7 +212,7 @@ make_for() { # PETSc target variables...
   env -u PETSC_ARCH PETSC_DIR="$other_prefix" make -s -j2 --no-print-directory -C "$KC_TOP" "$@"
 }
 
-# The library that is tested, but for the only file that knows the PETSc that it is for
+# The library that is tested, but for the only file that depends on the version of PETSc
 others=0
 only_register() { # variables of make; another PETSC_DIR is in the environment
   others=$((others + 1))
@@ -221,7 +221,7 @@ only_register() { # variables of make; another PETSC_DIR is in the environment
     library=$KC_WORK/other$others/lib/libpetsckcycle.so
 }
 
-# What "make PETSC_DIR=..." has built, up to date; where there is nothing a library beside that, which is not optimised
+# What "make PETSC_DIR=..." has built, up to date. If there is none, a library in another folder, which is not optimised
 library_for() {
   library=$(make_for "$1" print-library)
   set -- "$1" all

@@ -30,19 +30,6 @@ static PetscErrorCode CreateMat(Grid g, PetscBool box, MatType type, Mat *A)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode FillVec(Vec v)
-{
-  PetscInt     first, end;
-  PetscScalar *a;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetOwnershipRange(v, &first, &end));
-  PetscCall(VecGetArrayWrite(v, &a));
-  for (PetscInt i = first; i < end; i++) a[i - first] = GridHash(i, 5, 3, 1) - 0.4;
-  PetscCall(VecRestoreArrayWrite(v, &a));
-  PetscFunctionReturn(0);
-}
-
 /* Largest difference of the products of two matrices, and of their transposes, with a vector */
 static PetscErrorCode Difference(Mat A, Mat B, PetscReal *difference)
 {
@@ -54,7 +41,7 @@ static PetscErrorCode Difference(Mat A, Mat B, PetscReal *difference)
   PetscCall(MatCreateVecs(A, &x[0], &x[1]));
   for (int t = 0; t < 2; t++) {
     PetscCall(DuplicateVec(x[1 - t], &y, &z));
-    PetscCall(FillVec(x[t]));
+    PetscCall(FillRows(x[t], 5));
     PetscCall(t ? MatMultTranspose(A, x[t], y) : MatMult(A, x[t], y));
     PetscCall(t ? MatMultTranspose(B, x[t], z) : MatMult(B, x[t], z));
     PetscCall(VecAXPY(z, -1.0, y));
@@ -117,7 +104,7 @@ static PetscErrorCode CompareFresh(const char type[], PC pc, PetscReal *apart)
   PetscCall(PCGetOperators(pc, NULL, &A));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecDuplicate(x, &y));
-  PetscCall(FillVec(b));
+  PetscCall(FillRows(b, 5));
   PetscCall(PCSetUp(pc));
   PetscCall(PCSetUpOnBlocks(pc));
   PetscCall(PCApply(pc, b, x));
@@ -199,7 +186,7 @@ static PetscErrorCode FactorsAlike(const char type[], PetscReal *apart)
 
     PetscCall(CreateMat(g, PETSC_TRUE, i ? MATSTENCIL : MATAIJ, &A[i]));
     PetscCall(MatCreateVecs(A[i], &x[i], &b));
-    PetscCall(FillVec(b));
+    PetscCall(FillRows(b, 5));
     PetscCall(CreatePC(type, A[i], &pc));
     PetscCall(PCApply(pc, b, x[i]));
     PetscCall(DestroyAll(&pc, &b, &A[i]));
@@ -674,7 +661,7 @@ static PetscErrorCode ViewTransfer(Mat P, PetscBool holds[])
   PetscCall(Difference(P, again, &difference));
   holds[1] = (PetscBool)(holds[1] && difference < 1e-13);
   PetscCall(ObjectHas((PetscObject)P, PETSC_VIEWER_ASCII_INFO, "interpolation, factors", &has[0]));
-  /* behind it versions of PETSc have one space or two */
+  /* after it versions of PETSc have one space or two */
   PetscCall(ObjectHas((PetscObject)P, PETSC_VIEWER_DEFAULT, "row 0:", &has[1]));
   holds[2] = (PetscBool)(holds[2] && has[0] && has[1]);
   PetscCall(PetscViewerStringOpen(PETSC_COMM_WORLD, string, sizeof(string), &viewer));

@@ -100,13 +100,13 @@ static PetscErrorCode CoarseGrids(PC pc, PetscLogDouble *bytes)
 }
 
 /*
-  Doubles per unknown; the program's x and b, its grid and a matrix of type aij are not in them, nor are the grids of
-  coarse levels, of which each version of PETSc makes what it likes; CG's three vectors and a stencil matrix are
+  Doubles per unknown, with CG's three vectors and a stencil matrix. The program's x and b, its grid and a matrix of
+  type aij are not counted. Grids of coarse levels are not, either, as they differ from version to version of PETSc
 */
 typedef struct {
   PetscReal setup, solve; /* most during set-up, and the solve */
   PetscReal held;         /* afterwards */
-  PetscReal made;         /* left behind by the solve alone */
+  PetscReal made;         /* left by the solve alone */
   PetscReal grids;        /* what PETSc takes for the grids of coarse levels */
   PetscBool converged;
 } Memory;
@@ -123,14 +123,12 @@ static PetscErrorCode Measure(Kind kind, PetscInt dim, PetscInt n, MatType type,
   PetscCall(PetscStrcmp(type, MATSTENCIL, &stencil));
   PetscCall(Create(kind, dim, n, type, &s.da, &s.A, &s.b, &s.x, before));
   PetscCall(Usage(stencil ? setup : before));
-  PetscCall(MakeKSP(s.A, KSPCG, PCKCYCLE, &s.ksp, &s.pc));
-  PetscCall(KSPSetTolerances(s.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(MakeSolver(s.A, KSPCG, 1e-8, 100, &s.ksp));
   PetscCall(KSPSetUp(s.ksp));
   PetscCall(Usage(setup));
   PetscCall(KSPSolve(s.ksp, s.b, s.x));
   PetscCall(Usage(solve));
-  PetscCall(CoarseGrids(s.pc, &grids));
+  PetscCall(CoarseGrids(PCOf(s.ksp), &grids));
   m->setup = (setup[1] - before[0] - grids) / doubles;
   m->solve = (solve[1] - before[0] - grids) / doubles;
   m->held  = (solve[0] - before[0] - grids) / doubles;
@@ -169,7 +167,7 @@ static PetscErrorCode TestHeld(void)
                       Kinds[kind], types[t], (double)held[kind], YesNo(m.held <= held[kind]), (double)setup[kind],
                       YesNo(m.setup <= setup[kind]), YesNo(m.made < 0.9), YesNo(m.converged)));
       if (show)
-        PetscCall(Print("  set-up %.3f, solve %.3f, held %.3f, made by the solve %.4f; beside them coarse grids %.3f\n",
+        PetscCall(Print("  set-up %.3f, solve %.3f, held %.3f, made by the solve %.4f, coarse grids %.3f\n",
                         (double)m.setup, (double)m.solve, (double)m.held, (double)m.made, (double)m.grids));
     }
   }
@@ -253,7 +251,7 @@ static PetscErrorCode CompareUse(Use use, PetscBool *same, PetscBool *none)
   PetscCall(PCMGGetSmoother(pc, nlevels - 1, &smoother));
   PetscCall(CreateRichardson(A, &plain));
   if (use == USE_KERNEL) {
-    PetscCall(AttachConstants(A));
+    PetscCall(AttachConstants(A, NULL));
   }
   PetscCall(Smooth(plain, use, b, y, &calls[0]));
   PetscCall(Usage(before));
@@ -300,47 +298,41 @@ static PetscErrorCode TestBlock(void)
   PetscFunctionReturn(0);
 }
 
-/* Diffusion in a slab of three points across one direction, a thousand times as large on every second field of a
-   checkerboard of 20 x 20 points: they are too large for clusters */
+/* Diffusion in a slab of three points across one direction. It is a thousand times as large on every second field of a
+   checkerboard of 20 x 20 points, which are too large for clusters */
+typedef struct {
+  PetscInt size[3];
+  int      across;
+} Slab;
+
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
+{
+  const Slab *slab = (const Slab *)ctx;
+
+  for (PetscInt o = 0; o < 6; o++) {
+    PetscInt to[3], here = 0, there = 0;
+
+    StarNeighbour(at, o, to);
+    for (int d = 0; d < 3; d++) {
+      here += d == slab->across ? 0 : at[d] / 20;
+      there += d == slab->across ? 0 : (to[d] + 20) / 20 - 1;
+    }
+    RowCoupling(row, to, here % 2 && there % 2 ? 1000 : 1, IsInBox(to, slab->size, 3));
+  }
+}
+
 static PetscErrorCode CreateSlab(PetscInt n, int across, Mat *A)
 {
-  PetscInt size[3] = {n, n, n}, s[3], m[3], at[3];
-  DM       da;
+  Slab slab = {{n, n, n}, across};
+  DM   da;
 
   PetscFunctionBeginUser;
-  size[across] = 3;
-  PetscCall(
-      MakeDM(PETSC_COMM_WORLD, 3, (PetscInt[]){size[0], size[1], size[2]}, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, &da));
+  slab.size[across] = 3;
+  PetscCall(MakeDM(PETSC_COMM_WORLD, 3, slab.size, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, &da));
   PetscCall(DMSetUp(da));
   PetscCall(DMSetMatType(da, MATSTENCIL));
   PetscCall(DMCreateMatrix(da, A));
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) {
-    MatStencil  row, col[7];
-    PetscScalar value[7] = {0};
-    PetscInt    count    = 1;
-
-    for (int d = 0; d < 3; d++) at[d] = s[d] + (d == 0 ? p % m[0] : d == 1 ? p / m[0] % m[1] : p / m[0] / m[1]);
-    row = col[0] = (MatStencil){at[2], at[1], at[0], 0};
-    for (int o = 0; o < 6; o++) {
-      PetscInt  to[3] = {at[0], at[1], at[2]};
-      PetscInt  here = 0, there = 0;
-      PetscReal c;
-
-      to[o / 2] += o % 2 ? 1 : -1;
-      for (int d = 0; d < 3; d++) {
-        here += d == across ? 0 : at[d] / 20;
-        there += d == across ? 0 : (to[d] + 20) / 20 - 1;
-      }
-      c = here % 2 && there % 2 ? 1000 : 1;
-      value[0] += c;
-      if (to[o / 2] < 0 || to[o / 2] >= size[o / 2]) continue;
-      col[count]     = (MatStencil){to[2], to[1], to[0], 0};
-      value[count++] = -c;
-    }
-    PetscCall(MatSetValuesStencil(*A, 1, &row, count, col, value, INSERT_VALUES));
-  }
-  PetscCall(AssembleMat(*A));
+  PetscCall(AssembleRows(da, MakeRow, &slab, *A));
   PetscCall(DMDestroy(&da));
   PetscFunctionReturn(0);
 }

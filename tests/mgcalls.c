@@ -1,5 +1,5 @@
 static char help[] =
-    "Functions of PCMG before the first set-up, behind it and between solves: each works, or is an error that says \
+    "Functions of PCMG before the first set-up, after it and between solves: each works, or is an error that says \
 what to do.\n\
   -only <number>  one of them\n\
   -eisenstat      PCEISENSTAT\n\n";
@@ -15,12 +15,12 @@ typedef enum {
   NUM_TIMES
 } Time;
 
-static const char *const Times[] = {"before set-up", "behind set-up", "between solves", "before an application"};
+static const char *const Times[] = {"before set-up", "after set-up", "between solves", "before an application"};
 
 typedef struct {
   const char *name;
   PetscErrorCode (*call)(PoissonSolver *);
-  /* words of the error: with levels of PCMG, with structured levels; before set-up, behind it. NULL: it works */
+  /* words of the error: with levels of PCMG, with structured levels; before set-up, after it. NULL: it works */
   const char *error[2][2];
   PetscBool   set_up; /* it needs levels that are set up */
 } Call;

@@ -14,18 +14,16 @@ static const PetscInt Kappas[] = {1, 2, 3, 4, PC_KCYCLE_KAPPA_W};
 
 static PetscErrorCode CreateSolver(Poisson *p, PetscBool calibrate, KSP *ksp)
 {
-  DM  da;
-  Mat A;
-  PC  pc;
+  System s = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, p, &da));
-  PetscCall(DMCreateMatrix(da, &A));
-  PetscCall(PoissonAssemble(p, da, A));
-  PetscCall(MakeKSP(A, NULL, PCKCYCLE, ksp, &pc));
-  if (calibrate) PetscCall(PCKCycleSetCalibrate(pc, PETSC_TRUE));
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, p, &s.da));
+  PetscCall(DMCreateMatrix(s.da, &s.A));
+  PetscCall(PoissonAssemble(p, s.da, s.A));
+  PetscCall(MakeKSP(s.A, NULL, PCKCYCLE, ksp, &s.pc));
+  if (calibrate) PetscCall(PCKCycleSetCalibrate(s.pc, PETSC_TRUE));
   PetscCall(KSPSetFromOptions(*ksp));
-  PetscCall(DestroyAll(&A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 

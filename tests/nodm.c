@@ -26,7 +26,7 @@ typedef struct {
   PetscScalar sign;
 } Change;
 
-/* Local rows of natural order: those of the planes of a DMDA, or so many more on the first process */
+/* Local rows of natural order: those of the planes of a DMDA, or some more on the first process */
 static PetscErrorCode LocalRows(const Grid *g, Layout layout, PetscInt *n)
 {
   const PetscInt planes = g->size[g->dim - 1], plane = GridPoints(g) / planes;
@@ -38,7 +38,7 @@ static PetscErrorCode LocalRows(const Grid *g, Layout layout, PetscInt *n)
   PetscFunctionReturn(0);
 }
 
-/* Rows in natural order, from the row function of the grid; zeros that are stored beside those entries, as in
+/* Rows in natural order, from the row function of the grid; zeros that are stored with those entries, as in
    diagonals that run through all lines, and further away */
 static PetscErrorCode CreateLinesAndZeros(const Grid *g, Layout layout, PetscInt nzeros, const PetscInt distance[],
                                           Mat *A)
@@ -97,19 +97,13 @@ static PetscErrorCode ChangeMat(const Change *change, Mat A)
   if (change->pin == 2) PetscCall(MatZeroRowsColumns(A, start ? 0 : nrows, &row, 1.0, NULL, NULL));
   if (change->sign != (PetscScalar)1.0) PetscCall(MatScale(A, change->sign));
   if (!change->constants) PetscFunctionReturn(0);
-  PetscCall(AttachConstants(A));
+  PetscCall(AttachConstants(A, NULL));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode CreateSolver(Mat A, KSP *ksp)
 {
-  PC pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(MakeKSP(A, KSPGMRES, PCKCYCLE, ksp, &pc));
-  PetscCall(KSPSetTolerances(*ksp, 1e-9, PETSC_DEFAULT, PETSC_DEFAULT, 60));
-  PetscCall(KSPSetFromOptions(*ksp));
-  PetscFunctionReturn(0);
+  return MakeSolver(A, KSPGMRES, 1e-9, 60, ksp);
 }
 
 /* A right side that depends on the numbers of rows only, in the range of a singular operator */
@@ -117,18 +111,12 @@ static PetscErrorCode Solve(KSP ksp, Vec *x, PetscInt *its)
 {
   Mat          A;
   Vec          b;
-  PetscInt     start, n;
-  PetscScalar *a;
   MatNullSpace nullspace;
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatCreateVecs(A, x, &b));
-  PetscCall(VecGetOwnershipRange(b, &start, NULL));
-  PetscCall(VecGetLocalSize(b, &n));
-  PetscCall(VecGetArrayWrite(b, &a));
-  for (PetscInt i = 0; i < n; i++) a[i] = GridHash(start + i, 5, 3, 5) - 0.4;
-  PetscCall(VecRestoreArrayWrite(b, &a));
+  PetscCall(FillRows(b, 5));
   PetscCall(MatGetNullSpace(A, &nullspace));
   if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, b));
   PetscCall(SolveSystem(ksp, b, *x, its, NULL));
@@ -159,7 +147,7 @@ static PetscErrorCode Difference(Vec x, Vec y, PetscReal *relative)
   PetscFunctionReturn(0);
 }
 
-/* Are these the sizes that the solver knows? */
+/* Are these the sizes that the solver has found? */
 static PetscErrorCode HasSizes(KSP ksp, const Grid *g, PetscBool *has)
 {
   PetscInt dim, size[3];
@@ -259,12 +247,16 @@ static PetscErrorCode ChooseGrid(PetscInt number, PetscInt dim, Grid *g)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode TestRandom(PetscInt cases, PetscBool cut)
+static PetscErrorCode TestRandom(void)
 {
-  const Change none = {PETSC_FALSE, 0, 1.0};
+  const Change none  = {PETSC_FALSE, 0, 1.0};
+  PetscInt     cases = 6;
+  PetscBool    cut   = PETSC_TRUE;
   char         what[64];
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-cut", &cut, NULL));
   for (PetscInt layout = 0; layout < NUM_LAYOUTS; layout++) {
     for (PetscInt dim = 1; dim <= 3; dim++) {
       Findings f = {0, 0, 0, 0, 0};
@@ -292,7 +284,7 @@ static void SetGrid(Grid *g, PetscInt dim, PetscInt nx, PetscInt ny, PetscInt nz
   GridSetBoundaries(g, boundary);
 }
 
-static PetscErrorCode TestSpecial(void)
+static PetscErrorCode TestKinds(void)
 {
   const struct {
     const char  *name;
@@ -373,7 +365,15 @@ static PetscErrorCode TestProduct(void)
   PetscFunctionReturn(0);
 }
 
-/* Sets up, whatever comes of it, and tells whether the solver knows a grid */
+static PetscErrorCode TestSpecial(void)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TestKinds());
+  PetscCall(TestProduct());
+  PetscFunctionReturn(0);
+}
+
+/* Sets up, whatever comes of it, and tells whether the solver has found a grid */
 static PetscErrorCode FindsGrid(KSP ksp, PetscBool *finds, char words[])
 {
   PetscInt       dim, size[3];
@@ -388,7 +388,7 @@ static PetscErrorCode FindsGrid(KSP ksp, PetscBool *finds, char words[])
   PetscFunctionReturn(0);
 }
 
-/* Rows coupled at some distances from -64 to 64, but where "skip" rows in a sequence are coupled to nobody ahead */
+/* Rows coupled at some distances from -64 to 64, but where "skip" rows in a sequence have no couplings ahead */
 static PetscErrorCode CreateBand(PetscInt N, PetscInt n, const PetscInt distance[], PetscInt skip, PetscInt bs, Mat *A)
 {
   PetscInt start, end;
@@ -583,6 +583,7 @@ static PetscErrorCode TestChange(void)
     PetscCall(Changes(g, da, with, without));
     for (int i = 0; i < 2; i++) PetscCall(DestroyAll(&with[i], &without[i], &da[i]));
   }
+  PetscCall(TestTurns());
   PetscFunctionReturn(0);
 }
 
@@ -809,7 +810,6 @@ static PetscErrorCode Uses(Mat A[], KSP ksp[], Vec b[], Vec x[])
   }
   PetscCall(CompareSolutions("preconditioner kept for other values", ksp, b, x, PETSC_FALSE));
   for (int i = 0; i < 2; i++) {
-
     PetscCall(KSPSetReusePreconditioner(ksp[i], PETSC_FALSE));
     PetscCall(PCReset(PCOf(ksp[i])));
     PetscCall(KSPSetOperators(ksp[i], A[i], A[i]));
@@ -835,15 +835,10 @@ static PetscErrorCode TestUses(void)
     SetGrid(&g, dim, dim == 3 ? 12 : 40, dim == 3 ? 9 : 27, dim == 3 ? 10 : 1, BOUNDARY_ELIMINATED);
     PetscCall(CreatePair(&g, LINES_CUT, &da, &A[0], &A[1]));
     for (int i = 0; i < 2; i++) {
-      PetscInt start, end;
-
       PetscCall(CreateSolver(A[i], &ksp[i]));
       PetscCall(KSPSetType(ksp[i], types[k / 2]));
       PetscCall(MatCreateVecs(A[i], &x[i], &b[i]));
-      PetscCall(VecGetOwnershipRange(b[i], &start, &end));
-      for (PetscInt row = start; row < end; row++)
-        PetscCall(VecSetValue(b[i], row, GridHash(row, 5, 3, 5) - 0.4, INSERT_VALUES));
-      PetscCall(AssembleVec(b[i]));
+      PetscCall(FillRows(b[i], 5));
     }
     PetscCall(Print("%" PetscInt_FMT "D, %s\n", dim, types[k / 2]));
     PetscCall(Uses(A, ksp, b, x));
@@ -855,29 +850,12 @@ static PetscErrorCode TestUses(void)
 
 int main(int argc, char **argv)
 {
-  PetscInt  cases    = 6;
-  char      test[32] = "random";
-  PetscBool cut      = PETSC_TRUE;
+  const TestPart parts[] = {
+      {"random", TestRandom}, {"special", TestSpecial}, {"doubt", TestDoubt}, {"change", TestChange},
+      {"errors", TestErrors}, {"option", TestOption},   {"few", TestFew},     {"uses", TestUses},
+      {"zeros", TestZeros},   {"thin", TestThin},       {NULL, NULL}};
 
-  PetscFunctionBeginUser;
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-cases", &cases, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-cut", &cut, NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-test", test, sizeof(test), NULL));
-  if (!strcmp(test, "random")) PetscCall(TestRandom(cases, cut));
-  if (!strcmp(test, "special")) PetscCall(TestSpecial());
-  if (!strcmp(test, "special")) PetscCall(TestProduct());
-  if (!strcmp(test, "doubt")) PetscCall(TestDoubt());
-  if (!strcmp(test, "change")) PetscCall(TestChange());
-  if (!strcmp(test, "change")) PetscCall(TestTurns());
-  if (!strcmp(test, "errors")) PetscCall(TestErrors());
-  if (!strcmp(test, "option")) PetscCall(TestOption());
-  if (!strcmp(test, "few")) PetscCall(TestFew());
-  if (!strcmp(test, "uses")) PetscCall(TestUses());
-  if (!strcmp(test, "zeros")) PetscCall(TestZeros());
-  if (!strcmp(test, "thin")) PetscCall(TestThin());
-  PetscCall(PetscFinalize());
-  return 0;
+  return RunTests(argc, argv, help, parts);
 }
 
 /*TEST

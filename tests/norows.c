@@ -58,7 +58,7 @@ static PetscErrorCode GiveLabels(PC pc, Mat A, PetscInt more)
   PetscFunctionReturn(0);
 }
 
-/* A grid whose points lie where rows do: its stencil reaches nobody, since PETSc wants a point on each process else */
+/* A grid whose points lie where rows do: its stencil is of width 0, as PETSc otherwise wants a point on each process */
 static PetscErrorCode GiveGrid(PC pc, PetscInt local, Mat A)
 {
   PetscInt n, points[MOST];
@@ -122,47 +122,22 @@ static PetscErrorCode Solve(const Case *c)
   PetscFunctionReturn(0);
 }
 
+#define CASE(name, type, form, coarse, ksp, ...)                                               \
+  {                                                                                            \
+    name, {__VA_ARGS__}, PC_DEFLSUB_##type, PC_DEFLSUB_##form, PC_DEFLSUB_COARSE_##coarse, ksp \
+  }
+
 static PetscErrorCode Solves(void)
 {
   const Case cases[] = {
-      {"more processes than rows", {1, 1, 1, 0}, PC_DEFLSUB_USER, PC_DEFLSUB_BNN, PC_DEFLSUB_COARSE_AUTO, KSPCG},
-      {"no rows on the second process",
-       {3, 0, 4, 2},
-       PC_DEFLSUB_USER,
-       PC_DEFLSUB_BNN,
-       PC_DEFLSUB_COARSE_INVERSE,
-       KSPCG},
-      {"no rows on the first process",
-       {0, 5, 0, 4},
-       PC_DEFLSUB_USER,
-       PC_DEFLSUB_ADEF2,
-       PC_DEFLSUB_COARSE_FACTOR,
-       KSPCG},
-      {"rows on the last process only",
-       {0, 0, 0, 9},
-       PC_DEFLSUB_USER,
-       PC_DEFLSUB_BNN,
-       PC_DEFLSUB_COARSE_INVERSE,
-       KSPDPCG},
-      {"no points on the third process",
-       {4, 4, 0, 4},
-       PC_DEFLSUB_STRIPE,
-       PC_DEFLSUB_BNN,
-       PC_DEFLSUB_COARSE_AUTO,
-       KSPCG},
-      {"no points on the third process", {4, 4, 0, 4}, PC_DEFLSUB_BOX, PC_DEFLSUB_ADEF2, PC_DEFLSUB_COARSE_AUTO, KSPCG},
-      {"no points on the third process",
-       {4, 4, 0, 4},
-       PC_DEFLSUB_INTERFACE,
-       PC_DEFLSUB_BNN,
-       PC_DEFLSUB_COARSE_INVERSE,
-       KSPCG},
-      {"no points on the first process",
-       {0, 7, 5, 0},
-       PC_DEFLSUB_INTERFACE,
-       PC_DEFLSUB_BNN,
-       PC_DEFLSUB_COARSE_AUTO,
-       KSPDPCG},
+      CASE("more processes than rows", USER, BNN, AUTO, KSPCG, 1, 1, 1, 0),
+      CASE("no rows on the second process", USER, BNN, INVERSE, KSPCG, 3, 0, 4, 2),
+      CASE("no rows on the first process", USER, ADEF2, FACTOR, KSPCG, 0, 5, 0, 4),
+      CASE("rows on the last process only", USER, BNN, INVERSE, KSPDPCG, 0, 0, 0, 9),
+      CASE("no points on the third process", STRIPE, BNN, AUTO, KSPCG, 4, 4, 0, 4),
+      CASE("no points on the third process", BOX, ADEF2, AUTO, KSPCG, 4, 4, 0, 4),
+      CASE("no points on the third process", INTERFACE, BNN, INVERSE, KSPCG, 4, 4, 0, 4),
+      CASE("no points on the first process", INTERFACE, BNN, AUTO, KSPDPCG, 0, 7, 5, 0),
   };
 
   PetscFunctionBeginUser;
@@ -234,16 +209,9 @@ static PetscErrorCode Refusals(void)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"solves", "refusals"};
-  PetscInt          test    = 0;
+  const TestPart parts[] = {{"solves", Solves}, {"refusals", Refusals}, {NULL, NULL}};
 
-  PetscFunctionBeginUser;
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, PETSC_STATIC_ARRAY_LENGTH(tests), &test, NULL));
-  if (test) PetscCall(Refusals());
-  else PetscCall(Solves());
-  PetscCall(PetscFinalize());
-  return 0;
+  return RunTests(argc, argv, help, parts);
 }
 
 /*TEST

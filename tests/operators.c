@@ -242,7 +242,7 @@ static PetscErrorCode Subdomains(void)
   PetscCall(DMDASetElementType(da, DMDA_ELEMENT_Q1));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(AssembleElements(da, 1, A));
-  PetscCall(AttachConstants(A));
+  PetscCall(AttachConstants(A, NULL));
   PetscCall(DMCreateGlobalVector(da, &b));
   PetscCall(PoissonFill(&p, da, b));
   PetscCall(Create(A, b, &s));
@@ -381,18 +381,10 @@ static PetscErrorCode Telescope(void)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"nest", "is", "saddle", "telescope"};
-  PetscInt          which   = 0;
+  const TestPart parts[] = {
+      {"nest", Nest}, {"is", Subdomains}, {"saddle", Saddle}, {"telescope", Telescope}, {NULL, NULL}};
 
-  PetscFunctionBeginUser;
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, PETSC_STATIC_ARRAY_LENGTH(tests), &which, NULL));
-  if (which == 0) PetscCall(Nest());
-  else if (which == 1) PetscCall(Subdomains());
-  else if (which == 2) PetscCall(Saddle());
-  else PetscCall(Telescope());
-  PetscCall(PetscFinalize());
-  return 0;
+  return RunTests(argc, argv, help, parts);
 }
 
 /*TEST

@@ -3,85 +3,44 @@ static char help[] = "The kappa-cycle against PCMG: V, W, full, additive and Kas
 
 #include "poisson.h"
 
-#define MAX_HISTORY 100
-
-/* What a solve left behind, as text: the residual norms, and norms of the solution */
-typedef struct {
-  PetscInt length;
-  char     line[MAX_HISTORY][32];
-} History;
-
-static PetscErrorCode HistoryAdd(History *h, PetscReal value)
+/* Residual norms of a solve, and norms of the solution */
+static PetscErrorCode Keep(Residuals *history, PetscReal value)
 {
-  PetscFunctionBeginUser;
-  PetscCheck(h->length < MAX_HISTORY, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "History too long");
-  PetscCall(PetscSNPrintf(h->line[h->length++], sizeof(h->line[0]), "%14.12e", (double)value));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Monitor(KSP ksp, PetscInt it, PetscReal rnorm, void *ctx)
-{
-  (void)ksp;
-  (void)it;
-  return HistoryAdd((History *)ctx, rnorm);
+  return KeepResiduals(NULL, history->length, value, history);
 }
 
 /* kappa 0: PCMG itself, with the given cycle */
-static PetscErrorCode Solve(Poisson *p, PetscInt kappa, PCMGCycleType cycle, PetscBool monitored, History *history)
+static PetscErrorCode Solve(Poisson *p, PetscInt kappa, PCMGCycleType cycle, PetscBool monitored, Residuals *history)
 {
-  DM        da;
-  KSP       ksp;
-  PC        pc;
-  Vec       b, x;
   PetscInt  its;
   PetscReal norm;
-  PetscBool without;
+  System    s = {0};
 
   PetscFunctionBeginUser;
   history->length = 0;
-  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, p, &da));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetDM(ksp, da));
-  PetscCall(KSPSetComputeOperators(ksp, PoissonComputeOperators, p));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, kappa ? PCKCYCLE : PCMG));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-without_kappa", &without));
-  if (kappa && !without) PetscCall(PCKCycleSetKappa(pc, kappa));
-  PetscCall(KSPSetFromOptions(ksp));
-  if (!kappa) PetscCall(PCMGSetCycleType(pc, cycle));
-  if (monitored) PetscCall(KSPMonitorSet(ksp, Monitor, history, NULL));
-  PetscCall(DMCreateGlobalVector(da, &b));
-  PetscCall(VecDuplicate(b, &x));
-  PetscCall(PoissonFill(p, da, b));
-  PetscCall(SolveSystem(ksp, b, x, &its, NULL));
-  PetscCall(HistoryAdd(history, (PetscReal)its));
-  PetscCall(VecNorm(x, NORM_2, &norm));
-  PetscCall(HistoryAdd(history, norm));
-  PetscCall(VecNorm(x, NORM_INFINITY, &norm));
-  PetscCall(HistoryAdd(history, norm));
-  PetscCall(DestroyAll(&b, &x, &ksp, &da));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Compare(const char claim[], const History *a, const History *b, PetscBool expect_same)
-{
-  PetscBool same = (PetscBool)(a->length == b->length);
-
-  PetscFunctionBeginUser;
-  for (PetscInt i = 0; same && i < a->length; i++) PetscCall(PetscStrcmp(a->line[i], b->line[i], &same));
-  PetscCall(ClaimThat(same == expect_same, "%s", claim));
-  if (same == expect_same) PetscFunctionReturn(0);
-  for (PetscInt i = 0; i < PetscMax(a->length, b->length); i++) {
-    PetscCall(Print("  %3" PetscInt_FMT "  %20s  %20s\n", i, i < a->length ? a->line[i] : "",
-                    i < b->length ? b->line[i] : ""));
-  }
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, p, &s.da));
+  PetscCall(PoissonMakeKSP(p, s.da, kappa ? PCKCYCLE : PCMG, &s.ksp, &s.pc));
+  if (kappa && !Given("-without_kappa")) PetscCall(PCKCycleSetKappa(s.pc, kappa));
+  PetscCall(KSPSetFromOptions(s.ksp));
+  if (!kappa) PetscCall(PCMGSetCycleType(s.pc, cycle));
+  if (monitored) PetscCall(KSPMonitorSet(s.ksp, KeepResiduals, history, NULL));
+  PetscCall(DMCreateGlobalVector(s.da, &s.b));
+  PetscCall(VecDuplicate(s.b, &s.x));
+  PetscCall(PoissonFill(p, s.da, s.b));
+  PetscCall(SolveSystem(s.ksp, s.b, s.x, &its, NULL));
+  PetscCall(Keep(history, (PetscReal)its));
+  PetscCall(VecNorm(s.x, NORM_2, &norm));
+  PetscCall(Keep(history, norm));
+  PetscCall(VecNorm(s.x, NORM_INFINITY, &norm));
+  PetscCall(Keep(history, norm));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 
 int main(int argc, char **argv)
 {
   Poisson   p;
-  History   v, w, one, two, many;
+  Residuals v, w, one, two, many;
   PetscBool monitored = PETSC_TRUE, control = PETSC_TRUE;
 
   PetscFunctionBeginUser;
@@ -91,18 +50,18 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-control", &control, NULL));
   PetscCall(Solve(&p, 0, PC_MG_CYCLE_V, monitored, &v));
   PetscCall(Solve(&p, 1, PC_MG_CYCLE_V, monitored, &one));
-  PetscCall(Compare("kappa 1 is PCMG's V-cycle to all printed digits", &v, &one, PETSC_TRUE));
+  PetscCall(ClaimEqual(&v, &one, PETSC_TRUE, "kappa 1 is PCMG's V-cycle to all printed digits"));
   if (!Given("-only_v")) {
     PetscCall(Solve(&p, 0, PC_MG_CYCLE_W, monitored, &w));
     PetscCall(Solve(&p, PC_KCYCLE_KAPPA_W, PC_MG_CYCLE_V, monitored, &many));
-    PetscCall(Compare("kappa w is PCMG's W-cycle to all printed digits", &w, &many, PETSC_TRUE));
+    PetscCall(ClaimEqual(&w, &many, PETSC_TRUE, "kappa w is PCMG's W-cycle to all printed digits"));
     PetscCall(Solve(&p, 5, PC_MG_CYCLE_V, monitored, &many));
-    PetscCall(Compare("so is kappa 5 on 5 levels", &w, &many, PETSC_TRUE));
+    PetscCall(ClaimEqual(&w, &many, PETSC_TRUE, "so is kappa 5 on 5 levels"));
   }
   if (control && !Given("-only_v")) {
     PetscCall(Solve(&p, 2, PC_MG_CYCLE_V, monitored, &two));
-    PetscCall(Compare("kappa 2 is neither", &v, &two, PETSC_FALSE));
-    PetscCall(Compare("kappa 2 is neither", &w, &two, PETSC_FALSE));
+    PetscCall(ClaimEqual(&v, &two, PETSC_FALSE, "kappa 2 is neither"));
+    PetscCall(ClaimEqual(&w, &two, PETSC_FALSE, "kappa 2 is neither"));
   }
   PetscCall(PetscFinalize());
   return 0;

@@ -1,8 +1,8 @@
 static char help[] =
-    "Sweeps by polynomials in one march through a grid, on random grids, beside the same steps one by one: the same \
+    "Sweeps by polynomials in one march through a grid, on random grids, and the same steps one by one: the same \
 bits.\n\
   -first <0> -cases <24>   which random cases\n\
-  -cycles                  cycles on one process, beside PCMG with its own residuals and transfers\n\n";
+  -cycles                  cycles on one process, and PCMG with its own residuals and transfers\n\n";
 
 /*
   Sweeps: a process that has the grid marches, several that share it go step by step. Cycles: on arrays x is not kept
@@ -146,17 +146,10 @@ static PetscErrorCode Near(const Grid *g, const char what[], Vec x, Vec y, Petsc
 
 static PetscErrorCode Same(const Grid *g, const char what[], Vec x, Vec y, PetscInt *wrong)
 {
-  const PetscScalar *a, *b;
-  PetscInt           n;
-  PetscBool          same;
+  PetscBool same;
 
   PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetArrayRead(x, &a));
-  PetscCall(VecGetArrayRead(y, &b));
-  same = (PetscBool)(memcmp(a, b, (size_t)n * sizeof(*a)) == 0);
-  PetscCall(VecRestoreArrayRead(x, &a));
-  PetscCall(VecRestoreArrayRead(y, &b));
+  PetscCall(VecEqual(x, y, &same));
   if (!same) PetscCall(GridShow(g, what));
   *wrong += same ? 0 : 1;
   PetscFunctionReturn(0);

@@ -116,28 +116,6 @@ static inline PetscErrorCode PoissonAssemble(const Poisson *p, DM da, Mat A)
   PetscFunctionReturn(0);
 }
 
-/* The entries of the row of a point: their number, columns and values, 7 at most */
-typedef void (*PoissonMakeRow)(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[]);
-
-/* A matrix whose rows are functions of the place; the first column is the row's own */
-static inline PetscErrorCode PoissonAssembleRows(DM da, PoissonMakeRow make, const void *ctx, Mat A)
-{
-  PetscInt s[3], m[3], at[3], n;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatZeroEntries(A));
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  FOR_BOX(at, s, m) {
-    MatStencil  col[7];
-    PetscScalar v[7];
-
-    make(ctx, at, &n, col, v);
-    PetscCall(MatSetValuesStencil(A, 1, col, n, col, v, INSERT_VALUES));
-  }
-  PetscCall(AssembleMat(A));
-  PetscFunctionReturn(0);
-}
-
 /* For KSPSetComputeOperators() */
 static inline PetscErrorCode PoissonComputeOperators(KSP ksp, Mat J, Mat A, void *ctx)
 {
@@ -150,7 +128,19 @@ static inline PetscErrorCode PoissonComputeOperators(KSP ksp, Mat J, Mat A, void
   PetscFunctionReturn(0);
 }
 
-/* Interpolations of the DMDA's levels, for a solver that knows nothing of the grid; with a problem its operators on
+/* A solver that assembles the problem on the grids of its levels */
+static inline PetscErrorCode PoissonMakeKSP(Poisson *p, DM da, PCType type, KSP *ksp, PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)da), ksp));
+  PetscCall(KSPSetDM(*ksp, da));
+  PetscCall(KSPSetComputeOperators(*ksp, PoissonComputeOperators, p));
+  PetscCall(KSPGetPC(*ksp, pc));
+  PetscCall(PCSetType(*pc, type));
+  PetscFunctionReturn(0);
+}
+
+/* Interpolations of the DMDA's levels, for a solver without the grid; with a problem its operators on
    coarse levels, too */
 static inline PetscErrorCode PoissonGiveInterpolations(const Poisson *p, DM da, PC pc, PetscInt nlevels)
 {
@@ -181,7 +171,7 @@ static inline PetscErrorCode PoissonGiveInterpolations(const Poisson *p, DM da, 
   PetscFunctionReturn(0);
 }
 
-/* A vector with smooth and rough parts, the same for every number of processes; its mean is removed where the
+/* A vector with smooth and oscillating parts, the same for every number of processes; its mean is removed where the
    operator is singular */
 static inline PetscErrorCode PoissonFill(const Poisson *p, DM da, Vec v)
 {
@@ -252,7 +242,7 @@ static inline PetscErrorCode PoissonSolverSolve(PoissonSolver *s, size_t len, ch
   PetscCall(KSPGetConvergedReason(s->ksp, &reason));
   PetscCall(KSPGetIterationNumber(s->ksp, &its));
   PetscCall(VecNorm(s->x, NORM_2, &norm));
-  PetscCall(PetscSNPrintf(text, len, "%" PetscInt_FMT " %.11e", its, (double)norm));
+  if (text) PetscCall(PetscSNPrintf(text, len, "%" PetscInt_FMT " %.11e", its, (double)norm));
   PetscCheck(reason > 0, PETSC_COMM_SELF, PETSC_ERR_NOT_CONVERGED, "%s", KSPConvergedReasons[reason]);
   PetscFunctionReturn(0);
 }

@@ -9,7 +9,7 @@ typedef enum {
   WIDTH, /* those in this part of the grid, where they are 0.05 */
   PLATE, /* those along the last direction in this part of the grid, where they are 1e-4 */
   CELLS, /* all, as of cells whose widths grow by this factor from the middle on */
-  CRACK, /* one as in FACE, beside a plate in PLATE_PART of the grid */
+  CRACK, /* one as in FACE, next to a plate in PLATE_PART of the grid */
   THIN,  /* every second one of them in this part of the grid, 0.9; the others are 10 */
   BEYOND /* the couplings of all end points with points outside the grid */
 } Where;
@@ -55,7 +55,6 @@ static const Case Cases[] = {
      {45, 43},
      BEYOND,
      {1, 1},
-
      "  3 levels",
      {"-pc_kcycle_structured off -pc_kcycle_hierarchy grid", "-pc_kcycle_structured off -pc_kcycle_hierarchy grid"}},
     {"FEW_POINTS",
@@ -63,19 +62,11 @@ static const Case Cases[] = {
      {49, 33},
      BEYOND,
      {1, 1},
-
      "  5 levels",
      {"-pc_kcycle_structured off -pc_kcycle_hierarchy dm", "-pc_kcycle_structured off -pc_kcycle_hierarchy dm"}},
-    {"JACOBI_PART",
-     2,
-     {32, 32},
-     BEYOND,
-     {1, 1},
+    {"JACOBI_PART", 2, {32, 32}, BEYOND, {1, 1}, "omega 0.8 (chosen)", {"-mg_levels_pc_relax_type jacobi", ""}}};
 
-     "omega 0.8 (chosen)",
-     {"-mg_levels_pc_relax_type jacobi", ""}}};
-
-/* The area between a cell and the one behind it in direction d over the distance of their middles */
+/* The area between a cell and the next one in direction d over the distance of their middles */
 static PetscReal BetweenCells(const Case *c, int which, const PetscInt at[], PetscInt d)
 {
   PetscReal coupling = 1, width[2];
@@ -88,7 +79,7 @@ static PetscReal BetweenCells(const Case *c, int which, const PetscInt at[], Pet
   return coupling;
 }
 
-/* The coupling of a point with the one behind it in direction d */
+/* The coupling of a point with the next one in direction d */
 static PetscReal Coupling(const Case *c, int which, const PetscInt at[], PetscInt d)
 {
   const PetscInt  n     = c->n[which];
@@ -108,43 +99,32 @@ static PetscReal Coupling(const Case *c, int which, const PetscInt at[], PetscIn
   return here ? c->value[which] : 1;
 }
 
-static PetscErrorCode SetRow(const Case *c, int which, const PetscInt at[], Mat A)
+/* A case, and which of its values */
+typedef struct {
+  const Case *c;
+  int         which;
+} Choice;
+
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
-  const MatStencil row = {at[2], at[1], at[0], 0};
-  PetscScalar      v[7];
-  MatStencil       col[7];
-  PetscInt         m = 1;
+  const Choice *choice = (const Choice *)ctx;
+  const Case   *c      = choice->c;
 
-  PetscFunctionBeginUser;
-  v[0]   = 0;
-  col[0] = row;
-  for (PetscInt d = 0; d < c->dim; d++) {
-    for (PetscInt side = -1; side < 2; side += 2) {
-      PetscInt  to[3] = {at[0], at[1], at[2]}, lower[3] = {at[0], at[1], at[2]};
-      PetscReal coupling;
+  for (PetscInt o = 0; o < 2 * c->dim; o++) {
+    const PetscInt d = o / 2;
+    PetscInt       to[3];
 
-      to[d] += side;
-      lower[d] += (side - 1) / 2;
-      coupling = Coupling(c, which, lower, d);
-      v[0] += coupling;
-      if (to[d] < 0 || to[d] == c->n[which]) continue;
-      col[m] = (MatStencil){to[2], to[1], to[0], 0};
-      v[m++] = -coupling;
-    }
+    StarNeighbour(at, o, to);
+    RowCoupling(row, to, Coupling(c, choice->which, o % 2 ? at : to, d),
+                (PetscBool)(to[d] >= 0 && to[d] < c->n[choice->which]));
   }
-  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, v, INSERT_VALUES));
-  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Assemble(const Case *c, int which, DM da, Mat *A)
 {
-  PetscInt s[3], m[3], at[3];
-
   PetscFunctionBeginUser;
   if (!*A) PetscCall(DMCreateMatrix(da, A));
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  FOR_BOX(at, s, m) PetscCall(SetRow(c, which, at, *A));
-  PetscCall(AssembleMat(*A));
+  PetscCall(AssembleRows(da, MakeRow, &(Choice){c, which}, *A));
   PetscFunctionReturn(0);
 }
 
@@ -172,8 +152,8 @@ static PetscErrorCode Says(const Case *c, int which, PetscBool *says)
   PetscFunctionReturn(0);
 }
 
-/* The preconditioner of the first value sees values on either side of its threshold, and stays what it is until they
-   are beyond that by more than a part of it; then it is what a new one would be */
+/* The preconditioner of the first value gets values on either side of its threshold. It is kept until they are beyond
+   it by more than a part of it; then it becomes what a new one would be */
 static PetscErrorCode Kept(const Case *c, PetscReal inside, PetscReal outside, PetscBool *kept)
 {
   const PetscReal value[4] = {c->value[0], inside, c->value[1], outside};

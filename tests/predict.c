@@ -1,6 +1,6 @@
 static char help[] =
-    "Factors of cycles by local Fourier analysis beside those that are measured, numbers of the paper,\n\
-and the number of sweeps that is chosen by them.\n\
+    "Factors of cycles by local Fourier analysis are those that are measured, and those of the paper. They choose the\n\
+number of sweeps.\n\
   -options  what is chosen, and refused\n\n";
 
 #include "grids.h"
@@ -85,81 +85,45 @@ typedef struct {
 } Case;
 
 /* With levels enough to be V-cycles, or two */
+#define STAR(name, dim, n, x, y, z, options)      \
+  {                                               \
+    name, dim, n, PETSC_FALSE, {x, y, z}, options \
+  }
+#define BOX(name, dim, n, x, y, z, options)      \
+  {                                              \
+    name, dim, n, PETSC_TRUE, {x, y, z}, options \
+  }
 static const Case Cases[] = {
-    {"default, 2D", 2, 127, PETSC_FALSE, {1, 1, 1}, ""},
-    {"red-black, two levels", 2, 63, PETSC_FALSE, {1, 1, 1}, "-pc_mg_levels 2 -mg_levels_ksp_max_it 1"},
-    {"Jacobi",
-     2,
-     63,
-     PETSC_FALSE,
-     {1, 1, 1},
-     "-pc_mg_levels 2 -mg_levels_pc_relax_type jacobi -mg_levels_pc_relax_omega 0.8"},
-    {"Chebyshev",
-     2,
-     63,
-     PETSC_FALSE,
-     {1, 1, 1},
-     "-pc_mg_levels 2 -mg_levels_pc_relax_type chebyshev -mg_levels_ksp_max_it 1"},
-    {"four colours, simplex",
-     2,
-     63,
-     PETSC_FALSE,
-     {1, 1, 1},
-     "-pc_mg_levels 2 -pc_kcycle_interpolation simplex -mg_levels_pc_relax_type fourcolor -mg_levels_ksp_max_it 1"},
-    {"nine points, four colours", 2, 63, PETSC_TRUE, {1, 1, 1}, "-pc_mg_levels 2 -mg_levels_ksp_max_it 1"},
-    {"operator weights",
-     2,
-     63,
-     PETSC_FALSE,
-     {1, 0.7, 1},
-     "-pc_mg_levels 2 -pc_kcycle_interpolation operator -mg_levels_ksp_max_it 1"},
-    {"zebra",
-     2,
-     63,
-     PETSC_FALSE,
-     {1, 0.1, 1},
-     "-pc_mg_levels 2 -pc_kcycle_semicoarsen xy -mg_levels_pc_relax_type zebra_x"},
-    {"alternating, F-cycle",
-     2,
-     63,
-     PETSC_FALSE,
-     {1, 0.3, 1},
-     "-pc_kcycle_kappa 2 -pc_kcycle_semicoarsen xy -mg_levels_pc_relax_type alternating"},
-    {"semicoarsening", 2, 63, PETSC_FALSE, {1, 0.05, 1}, "-pc_mg_levels 2 -pc_kcycle_semicoarsen x"},
-    {"default, 3D", 3, 31, PETSC_FALSE, {1, 1, 1}, ""},
-    {"Jacobi, 3D",
-     3,
-     31,
-     PETSC_FALSE,
-     {1, 1, 1},
-     "-pc_mg_levels 3 -mg_levels_pc_relax_type jacobi -mg_levels_ksp_max_it 1"},
-    {"27 points, eight colours", 3, 31, PETSC_TRUE, {1, 1, 1}, "-pc_mg_levels 3 -mg_levels_ksp_max_it 1"},
-    {"zebra, 3D",
-     3,
-     31,
-     PETSC_FALSE,
-     {1, 1, 0.1},
-     "-pc_mg_levels 3 -pc_kcycle_semicoarsen xyz -mg_levels_pc_relax_type alternating -mg_levels_pc_relax_directions "
-     "xy -mg_levels_ksp_max_it 1"},
+    STAR("default, 2D", 2, 127, 1, 1, 1, ""),
+    STAR("red-black, two levels", 2, 63, 1, 1, 1, "-pc_mg_levels 2 -mg_levels_ksp_max_it 1"),
+    STAR("Jacobi", 2, 63, 1, 1, 1, "-pc_mg_levels 2 -mg_levels_pc_relax_type jacobi -mg_levels_pc_relax_omega 0.8"),
+    STAR("Chebyshev", 2, 63, 1, 1, 1, "-pc_mg_levels 2 -mg_levels_pc_relax_type chebyshev -mg_levels_ksp_max_it 1"),
+    STAR("four colours, simplex", 2, 63, 1, 1, 1,
+         "-pc_mg_levels 2 -pc_kcycle_interpolation simplex -mg_levels_pc_relax_type fourcolor -mg_levels_ksp_max_it 1"),
+    BOX("nine points, four colours", 2, 63, 1, 1, 1, "-pc_mg_levels 2 -mg_levels_ksp_max_it 1"),
+    STAR("operator weights", 2, 63, 1, 0.7, 1,
+         "-pc_mg_levels 2 -pc_kcycle_interpolation operator -mg_levels_ksp_max_it 1"),
+    STAR("zebra", 2, 63, 1, 0.1, 1, "-pc_mg_levels 2 -pc_kcycle_semicoarsen xy -mg_levels_pc_relax_type zebra_x"),
+    STAR("alternating, F-cycle", 2, 63, 1, 0.3, 1,
+         "-pc_kcycle_kappa 2 -pc_kcycle_semicoarsen xy -mg_levels_pc_relax_type alternating"),
+    STAR("semicoarsening", 2, 63, 1, 0.05, 1, "-pc_mg_levels 2 -pc_kcycle_semicoarsen x"),
+    STAR("default, 3D", 3, 31, 1, 1, 1, ""),
+    STAR("Jacobi, 3D", 3, 31, 1, 1, 1, "-pc_mg_levels 3 -mg_levels_pc_relax_type jacobi -mg_levels_ksp_max_it 1"),
+    BOX("27 points, eight colours", 3, 31, 1, 1, 1, "-pc_mg_levels 3 -mg_levels_ksp_max_it 1"),
+    STAR("zebra, 3D", 3, 31, 1, 1, 0.1,
+         "-pc_mg_levels 3 -pc_kcycle_semicoarsen xyz -mg_levels_pc_relax_type alternating "
+         "-mg_levels_pc_relax_directions "
+         "xy -mg_levels_ksp_max_it 1"),
 };
 
 static PetscErrorCode Create(const Case *c, PetscReal vary, DM *da, Mat *A, Vec *x, Vec *b)
 {
-  Grid      g        = {0};
-  PetscBool possible = PETSC_FALSE;
+  const PetscInt size[3] = {c->n, c->dim > 1 ? c->n : 1, c->dim > 2 ? c->n : 1};
+  Grid           g       = {.number = 3, .box = c->box, .vary = vary};
 
   PetscFunctionBeginUser;
-  g.number = 3;
-  g.dim    = c->dim;
-  g.box    = c->box;
-  g.vary   = vary;
-  for (PetscInt d = 0; d < 3; d++) {
-    g.size[d]     = d < c->dim ? c->n : 1;
-    g.strength[d] = c->strength[d];
-  }
-  GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
-  PetscCall(GridDistribute(&g, &possible));
-  PetscCheck(possible, PETSC_COMM_WORLD, PETSC_ERR_ARG_SIZ, "Too many processes");
+  PetscCall(GridInit(&g, c->dim, size, BOUNDARY_ELIMINATED));
+  for (PetscInt d = 0; d < 3; d++) g.strength[d] = c->strength[d];
   PetscCall(GridCreateDM(&g, da));
   PetscCall(GridCreateMat(&g, *da, "stencil", A));
   PetscCall(DMCreateGlobalVector(*da, x));
@@ -288,24 +252,22 @@ static PetscErrorCode Refusals(Mat A, Mat variable, PetscMPIInt size)
 static PetscErrorCode Solve(Mat A, const char options[], KSPType type, PetscInt *its, PetscInt *sweeps,
                             const char words[], PetscBool *says)
 {
-  KSP ksp;
-  PC  pc;
-  Vec x, b;
+  System s = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(CreateSolver(A, options, type, &ksp, &pc));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecSet(b, 1));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(SolveSystem(ksp, b, x, its, NULL));
-  PetscCall(PCKCycleGetSweeps(pc, sweeps));
-  PetscCall(ViewHas(pc, words, says));
-  if (!*says) PetscCall(KSPView(ksp, PETSC_VIEWER_STDOUT_WORLD));
-  PetscCall(DestroyAll(&x, &b, &ksp));
+  PetscCall(CreateSolver(A, options, type, &s.ksp, &s.pc));
+  PetscCall(MatCreateVecs(A, &s.x, &s.b));
+  PetscCall(VecSet(s.b, 1));
+  PetscCall(KSPSetTolerances(s.ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(SolveSystem(s.ksp, s.b, s.x, its, NULL));
+  PetscCall(PCKCycleGetSweeps(s.pc, sweeps));
+  PetscCall(ViewHas(s.pc, words, says));
+  if (!*says) PetscCall(KSPView(s.ksp, PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 
-/* More sweeps where these are cheap, fewer where they are dear; as many as usual where nothing is known */
+/* More sweeps where these are cheap, fewer where they are expensive; as many as usual where nothing is known */
 static PetscErrorCode Choices(Mat A, Mat variable, PetscMPIInt size)
 {
   const PetscReal rates[] = {1e7, 1e9, 1e12};
@@ -366,26 +328,24 @@ static PetscErrorCode Functions(Mat A, PetscMPIInt size)
   PetscFunctionReturn(0);
 }
 
-/* A number that is set behind a solve is used in the next one, and forgotten again */
+/* A number that is set after a solve is used in the next one, and forgotten again */
 static PetscErrorCode Later(Mat A)
 {
-  KSP       ksp;
-  PC        pc;
-  Vec       x, b;
   PetscInt  its[4];
   PetscReal factor[3];
+  System    s = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(CreateSolver(A, "", KSPCG, &ksp, &pc));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecSet(b, 1));
+  PetscCall(CreateSolver(A, "", KSPCG, &s.ksp, &s.pc));
+  PetscCall(MatCreateVecs(A, &s.x, &s.b));
+  PetscCall(VecSet(s.b, 1));
   for (int i = 0; i < 3; i++) {
-    PetscCall(PCKCycleSetSweeps(pc, i == 1 ? 6 : PC_KCYCLE_SWEEPS_DEFAULT));
-    PetscCall(SolveSystem(ksp, b, x, &its[i], NULL));
-    PetscCall(PCKCyclePredictFactor(pc, &factor[i]));
+    PetscCall(PCKCycleSetSweeps(s.pc, i == 1 ? 6 : PC_KCYCLE_SWEEPS_DEFAULT));
+    PetscCall(SolveSystem(s.ksp, s.b, s.x, &its[i], NULL));
+    PetscCall(PCKCyclePredictFactor(s.pc, &factor[i]));
   }
   PetscCall(Claim(its[1] < its[0] && its[2] == its[0] && factor[1] < factor[0] && factor[2] == factor[0], "later"));
-  PetscCall(DestroyAll(&x, &b, &ksp));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 

@@ -6,8 +6,6 @@ Each is compared with the same product as a stencil of 27 points, of which 12 ar
   -n <11>                        points in each direction, at least\n\n";
 
 #include "poisson.h"
-#include <petscdmda.h>
-#include <stdint.h>
 
 typedef struct {
   PetscInt  n[3];
@@ -15,15 +13,10 @@ typedef struct {
   PetscBool periodic;
 } Problem;
 
-/* Between 0 and 1, at random (the generator is splitmix64) */
 static PetscReal Random(const Problem *p, const PetscInt at[], uint64_t which)
 {
-  uint64_t z =
-      0x9e3779b97f4a7c15UL * (uint64_t)(1 + at[0] + p->n[0] * (at[1] + p->n[1] * at[2])) + 0x2545f4914f6cdd1dUL * which;
-
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9UL;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebUL;
-  return (PetscReal)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+  return RandomFrom(UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(1 + at[0] + p->n[0] * (at[1] + p->n[1] * at[2])) +
+                    UINT64_C(0x2545f4914f6cdd1d) * which);
 }
 
 /* The coupling of the point with the next one in a direction */
@@ -35,35 +28,23 @@ static PetscReal Coupling(const Problem *p, const PetscInt at[], PetscInt d)
   return 1 + 9 * Random(p, place, (uint64_t)d);
 }
 
-static PetscErrorCode SetRow(const Problem *p, const PetscInt at[], Mat A)
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
-  MatStencil  row = {at[2], at[1], at[0], 0}, col[7];
-  PetscScalar value[7];
-  PetscInt    m = 1;
+  const Problem *p = (const Problem *)ctx;
 
-  PetscFunctionBeginUser;
-  col[0]   = row;
-  value[0] = 0.01;
+  row->value[0] = 0.01;
   for (PetscInt o = 0; o < 6; o++) {
-    PetscInt  to[3] = {at[0], at[1], at[2]}, back[3] = {at[0], at[1], at[2]};
-    PetscReal c;
+    PetscInt to[3];
 
-    to[o / 2] += o % 2 ? 1 : -1;
-    back[o / 2] -= o % 2 ? 0 : 1;
-    c = Coupling(p, back, o / 2) * (1 + (o % 2 ? p->skew : -p->skew));
-    if (!p->periodic && (to[o / 2] < 0 || to[o / 2] >= p->n[o / 2])) continue;
-    value[0] += c;
-    col[m]     = (MatStencil){to[2], to[1], to[0], 0};
-    value[m++] = -c;
+    StarNeighbour(at, o, to);
+    if (p->periodic || IsInBox(to, p->n, 3))
+      RowCoupling(row, to, Coupling(p, o % 2 ? at : to, o / 2) * (1 + (o % 2 ? p->skew : -p->skew)), PETSC_TRUE);
   }
-  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, value, INSERT_VALUES));
-  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Create(const Problem *p, Mat *A)
 {
   const DMBoundaryType ends = p->periodic ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
-  PetscInt             s[3], m[3], at[3];
   DM                   da;
 
   PetscFunctionBeginUser;
@@ -72,22 +53,18 @@ static PetscErrorCode Create(const Problem *p, Mat *A)
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, A));
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  FOR_BOX(at, s, m) PetscCall(SetRow(p, at, *A));
-  PetscCall(AssembleMat(*A));
+  PetscCall(AssembleRows(da, MakeRow, p, *A));
   PetscCall(DMDestroy(&da));
   PetscFunctionReturn(0);
 }
 
-/* Do vectors agree but for so much? */
+/* Do vectors agree but for rounding? */
 static PetscErrorCode Agree(Vec x, Vec y, PetscReal rounding, PetscBool *same)
 {
   PetscReal norm, difference;
 
   PetscFunctionBeginUser;
-  PetscCall(VecNorm(y, NORM_2, &norm));
-  PetscCall(VecAXPY(y, -1, x));
-  PetscCall(VecNorm(y, NORM_2, &difference));
+  PetscCall(DifferenceNorms(y, x, NORM_2, &difference, &norm));
   *same = (PetscBool)(*same && norm > 0 && difference <= rounding * norm);
   PetscFunctionReturn(0);
 }

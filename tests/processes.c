@@ -46,38 +46,42 @@ static PetscErrorCode SetUpGrid(const Case *c, Parts how, PetscInt number, Grid 
   PetscFunctionReturn(0);
 }
 
-/* A right side; where the operator is singular its null space is attached, and the right side has none of it */
-static PetscErrorCode Prepare(const Grid *g, DM da, Mat A, Vec b)
+/* Operator and right side. If the operator is singular its null space is attached, and the right side has none of it */
+static PetscErrorCode CreateProblem(const Grid *g, MatType type, System *s)
 {
-  MatNullSpace constants;
-
   PetscFunctionBeginUser;
-  PetscCall(GridFill(g, da, 1, b));
-  if (g->boundary[0][0] < BOUNDARY_NEUMANN) PetscFunctionReturn(0);
-  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
-  PetscCall(MatSetNullSpace(A, constants));
-  PetscCall(MatNullSpaceRemove(constants, b));
-  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  PetscCall(GridCreateDM(g, &s->da));
+  PetscCall(GridCreateMat(g, s->da, type, &s->A));
+  PetscCall(MatCreateVecs(s->A, &s->x, &s->b));
+  PetscCall(GridFill(g, s->da, 1, s->b));
+  if (g->boundary[0][0] >= BOUNDARY_NEUMANN) PetscCall(AttachConstants(s->A, s->b));
+  PetscFunctionReturn(0);
+}
+
+/* A solver with options, on an operator that is there */
+static PetscErrorCode CreateSolver(Mat A, const char prefix[], const char options[], KSP *ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsInsertString(NULL, options));
+  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, ksp, NULL));
+  PetscCall(KSPSetOptionsPrefix(*ksp, prefix));
+  PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(*ksp, 1e-8, 1e-50, 1e10, 100));
+  PetscCall(KSPSetFromOptions(*ksp));
   PetscFunctionReturn(0);
 }
 
 /* -1: not converged, or to something else */
 static PetscErrorCode Iterations(const Grid *g, const char prefix[], PetscInt *its)
 {
-  System             s = {0};
+  System             s;
   PetscReal          relative;
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
-  PetscCall(GridCreateDM(g, &s.da));
-  PetscCall(GridCreateMat(g, s.da, MATSTENCIL, &s.A));
-  PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
-  PetscCall(Prepare(g, s.da, s.A, s.b));
-  PetscCall(MakeKSP(s.A, KSPCG, PCKCYCLE, &s.ksp, &s.pc));
-  PetscCall(KSPSetOptionsPrefix(s.ksp, prefix));
-  PetscCall(KSPSetNormType(s.ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(KSPSetTolerances(s.ksp, 1e-8, 1e-50, 1e10, 100));
-  PetscCall(KSPSetFromOptions(s.ksp));
+  PetscCall(CreateProblem(g, MATSTENCIL, &s));
+  PetscCall(CreateSolver(s.A, prefix, "", &s.ksp));
   PetscCall(SolveSystem(s.ksp, s.b, s.x, its, &reason));
   PetscCall(RelativeResidual(s.A, s.b, s.x, &relative));
   if (reason <= 0 || relative > 2e-8) *its = -1;
@@ -165,21 +169,6 @@ static PetscErrorCode Counts(void)
   PetscFunctionReturn(0);
 }
 
-/* A solver with options, on an operator that is there */
-static PetscErrorCode CreateSolver(Mat A, const char prefix[], const char options[], KSP *ksp)
-{
-  PC pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsInsertString(NULL, options));
-  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, ksp, &pc));
-  PetscCall(KSPSetOptionsPrefix(*ksp, prefix));
-  PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(KSPSetTolerances(*ksp, 1e-8, 1e-50, 1e10, 100));
-  PetscCall(KSPSetFromOptions(*ksp));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, PetscInt *its)
 {
   KSPConvergedReason reason;
@@ -199,7 +188,6 @@ static PetscErrorCode CoarseIs(KSP ksp, const char prefix[], const char name[], 
   PetscInt    nlevels;
   const char *has;
   char        should[64];
-  PetscBool   same;
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(ksp, &pc));
@@ -208,9 +196,7 @@ static PetscErrorCode CoarseIs(KSP ksp, const char prefix[], const char name[], 
   PetscCall(KSPGetOptionsPrefix(coarse, &has));
   PetscCall(PetscSNPrintf(should, sizeof(should), "%s%s", prefix, name));
   PetscCall(PetscStrcmp(has, should, is));
-  PetscCall(KSPGetPC(coarse, &pc));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, type, &same));
-  *is = (PetscBool)(*is && same && nlevels == 1);
+  *is = (PetscBool)(*is && HasType(PCOf(coarse), type) && nlevels == 1);
   PetscFunctionReturn(0);
 }
 
@@ -232,18 +218,12 @@ static PetscErrorCode Single(void)
 
     for (int end = BOUNDARY_STORED; end <= BOUNDARY_PERIODIC; end++) {
       Grid            g = {0};
-      System          s = {0};
+      System          s;
       MatNullSpace    left;
       const PetscBool attach = (PetscBool)(end == BOUNDARY_PERIODIC);
 
-      g.dim = 2;
-      for (PetscInt d = 0; d < 3; d++) g.size[d] = (const PetscInt[]){21, 17, 1}[d];
-      for (PetscInt d = 0; d < 3; d++) g.strength[d] = 1;
-      GridSetBoundaries(&g, (GridBoundary)end);
-      PetscCall(GridCreateDM(&g, &s.da));
-      PetscCall(GridCreateMat(&g, s.da, i == 2 ? MATAIJ : MATSTENCIL, &s.A));
-      PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
-      PetscCall(Prepare(&g, s.da, s.A, s.b));
+      PetscCall(GridInit(&g, 2, (PetscInt[]){21, 17, 1}, (GridBoundary)end));
+      PetscCall(CreateProblem(&g, i == 2 ? MATAIJ : MATSTENCIL, &s));
       if (!attach) PetscCall(MatSetNullSpace(s.A, NULL));
       PetscCall(CreateSolver(s.A, "a_", options[i], &s.ksp));
       PetscCall(PetscOptionsInsertString(NULL, "-a_pc_mg_levels 1"));
@@ -270,7 +250,7 @@ static PetscErrorCode Single(void)
 }
 
 /* Levels of a solver, and of those that go on where processes are left out: on the first process they are all.
-   attached: do they all know of the null space? */
+   attached: do they all have the null space? */
 static PetscErrorCode CountLevels(KSP ksp, PetscInt *nlevels, PetscInt *ngathers, PetscMPIInt *smallest,
                                   PetscInt *kappa, PetscMPIInt *attached)
 {
@@ -281,12 +261,10 @@ static PetscErrorCode CountLevels(KSP ksp, PetscInt *nlevels, PetscInt *ngathers
   *ngathers = -1;
   *attached = 1;
   while (ksp && gathers) {
-    PC       pc;
+    const PC pc = PCOf(ksp);
     PetscInt n;
 
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCKCYCLE, &gathers));
-    if (!gathers) break;
+    if (!HasType(pc, PCKCYCLE)) break;
     PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), smallest));
     PetscCall(PCMGGetLevels(pc, &n));
     PetscCall(PCKCycleGetKappa(pc, kappa));
@@ -296,9 +274,8 @@ static PetscErrorCode CountLevels(KSP ksp, PetscInt *nlevels, PetscInt *ngathers
     *nlevels += n - 1;
     ++*ngathers;
     PetscCall(PCMGGetCoarseSolve(pc, &ksp));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCTELESCOPE, &gathers));
-    if (gathers) PetscCall(PCTelescopeGetKSP(pc, &ksp));
+    gathers = HasType(PCOf(ksp), PCTELESCOPE);
+    if (gathers) PetscCall(PCTelescopeGetKSP(PCOf(ksp), &ksp));
   }
   PetscCallMPI(MPI_Bcast(nlevels, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Bcast(ngathers, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
@@ -329,8 +306,7 @@ static PetscErrorCode AddLeaks(const Grid *g, DM da, Mat A)
 }
 
 /* A grid that all processes cut in the direction of strong couplings: its coarsest level is gathered */
-static PetscErrorCode CreateGathered(MatType type, PetscBool leaks, PetscBool alone, Grid *g, DM *da, Mat *A, Vec *b,
-                                     Vec *x)
+static PetscErrorCode CreateGathered(MatType type, PetscBool leaks, PetscBool alone, Grid *g, System *s)
 {
   const Case c        = {2, {1100, 40, 1}, {1, 1e4, 1}, BOUNDARY_NEUMANN};
   PetscBool  possible = PETSC_FALSE;
@@ -341,17 +317,9 @@ static PetscErrorCode CreateGathered(MatType type, PetscBool leaks, PetscBool al
   g->alone = alone;
   g->vary  = 0.2;
   if (alone) g->nproc[0] = 0;
-  PetscCall(GridCreateDM(g, da));
-  PetscCall(GridCreateMat(g, *da, type, A));
-  PetscCall(MatCreateVecs(*A, x, b));
-  PetscCall(Prepare(g, *da, *A, *b));
-  if (leaks) PetscCall(AddLeaks(g, *da, *A));
+  PetscCall(CreateProblem(g, type, s));
+  if (leaks) PetscCall(AddLeaks(g, s->da, s->A));
   PetscFunctionReturn(0);
-}
-
-static PetscErrorCode DestroyGathered(KSP *ksp, DM *da, Mat *A, Vec *b, Vec *x)
-{
-  return DestroyAll(ksp, x, b, A, da);
 }
 
 /* (M x, y), which is (x, M^T y), but for the rounding of strong couplings; y is made of the grid's numbers */
@@ -389,20 +357,17 @@ typedef struct {
 static PetscErrorCode SolveAlone(PetscBool leaks, Alone *alone)
 {
   Grid      g;
-  DM        da;
-  Mat       A;
-  Vec       b, x;
-  KSP       ksp;
+  System    s;
   PetscBool adjoint;
 
   PetscFunctionBeginUser;
   if (PetscGlobalRank == 0) {
-    PetscCall(CreateGathered(MATSTENCIL, leaks, PETSC_TRUE, &g, &da, &A, &b, &x));
-    PetscCall(CreateSolver(A, "b_", "", &ksp));
-    PetscCall(Solve(ksp, b, x, &alone->its));
-    PetscCall(PCMGGetLevels(PCOf(ksp), &alone->nlevels));
-    PetscCall(Product(&g, ksp, b, &alone->product, &adjoint));
-    PetscCall(DestroyGathered(&ksp, &da, &A, &b, &x));
+    PetscCall(CreateGathered(MATSTENCIL, leaks, PETSC_TRUE, &g, &s));
+    PetscCall(CreateSolver(s.A, "b_", "", &s.ksp));
+    PetscCall(Solve(s.ksp, s.b, s.x, &alone->its));
+    PetscCall(PCMGGetLevels(PCOf(s.ksp), &alone->nlevels));
+    PetscCall(Product(&g, s.ksp, s.b, &alone->product, &adjoint));
+    PetscCall(SystemDestroy(&s));
   }
   PetscCallMPI(MPI_Bcast(&alone->its, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Bcast(&alone->nlevels, 1, MPIU_INT, 0, PETSC_COMM_WORLD));
@@ -442,37 +407,35 @@ static PetscErrorCode CompareAlone(const Grid *g, KSP ksp, Vec b, PetscInt its, 
 static PetscErrorCode GatherWith(const char what[], PetscBool leaks, PetscInt gathers)
 {
   Grid      g;
-  DM        da;
-  Mat       A;
-  Vec       b, x;
-  KSP       ksp, fresh;
+  System    s;
+  KSP       fresh;
   PetscInt  its[3];
   PetscBool same;
   char     *before, *after;
 
   PetscFunctionBeginUser;
   PetscCall(Print("%s:\n", what));
-  PetscCall(CreateGathered(MATAIJ, leaks, PETSC_FALSE, &g, &da, &A, &b, &x));
-  PetscCall(CreateSolver(A, "b_", "", &ksp));
+  PetscCall(CreateGathered(MATAIJ, leaks, PETSC_FALSE, &g, &s));
+  PetscCall(CreateSolver(s.A, "b_", "", &s.ksp));
   PetscCall(PetscOptionsGetAll(NULL, &before));
-  PetscCall(Solve(ksp, b, x, &its[0]));
+  PetscCall(Solve(s.ksp, s.b, s.x, &its[0]));
   PetscCall(PetscOptionsGetAll(NULL, &after));
   PetscCall(PetscStrcmp(before, after, &same));
   PetscCall(PetscFree(before));
   PetscCall(PetscFree(after));
   PetscCall(Claim(same, "  options stay as they were"));
-  PetscCall(CompareAlone(&g, ksp, b, its[0], leaks, gathers));
+  PetscCall(CompareAlone(&g, s.ksp, s.b, its[0], leaks, gathers));
   g.strength[1] = 3e3;
   g.vary        = 0.4;
-  PetscCall(MatZeroEntries(A));
-  PetscCall(GridAssemble(&g, da, A));
-  if (leaks) PetscCall(AddLeaks(&g, da, A));
-  PetscCall(Solve(ksp, b, x, &its[1]));
-  PetscCall(CreateSolver(A, "b_", "", &fresh));
-  PetscCall(Solve(fresh, b, x, &its[2]));
+  PetscCall(MatZeroEntries(s.A));
+  PetscCall(GridAssemble(&g, s.da, s.A));
+  if (leaks) PetscCall(AddLeaks(&g, s.da, s.A));
+  PetscCall(Solve(s.ksp, s.b, s.x, &its[1]));
+  PetscCall(CreateSolver(s.A, "b_", "", &fresh));
+  PetscCall(Solve(fresh, s.b, s.x, &its[2]));
   PetscCall(Claim(its[1] == its[2] && its[1] > 0, "  new values take as many iterations as a fresh solver"));
   PetscCall(KSPDestroy(&fresh));
-  PetscCall(DestroyGathered(&ksp, &da, &A, &b, &x));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 
@@ -492,7 +455,7 @@ static PetscErrorCode Gather(void)
   PetscFunctionReturn(0);
 }
 
-/* Points that the next level keeps, all odd between interior ends, are relaxed first: behind one sweep the equations
+/* Points that the next level keeps, all odd between interior ends, are relaxed first: after one sweep the equations
    of the other colour hold, and theirs do not */
 static PetscErrorCode KeptFirst(KSP ksp, DM da, Mat A, Vec b)
 {
@@ -510,8 +473,7 @@ static PetscErrorCode KeptFirst(KSP ksp, DM da, Mat A, Vec b)
   PetscCall(KSPGetPC(smoother, &pc));
   PetscCall(DuplicateVec(b, &x, &r));
   PetscCall(PCApply(pc, b, x));
-  PetscCall(MatMult(A, x, r));
-  PetscCall(VecAYPX(r, -1.0, b));
+  PetscCall(MatResidual(A, b, x, r));
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
   PetscCall(DMDAVecGetArrayRead(da, r, &a));
   for (PetscInt k = s[2]; k < s[2] + n[2]; k++) {
@@ -540,12 +502,8 @@ static PetscErrorCode Colours(void)
   PetscBool same[2];
 
   PetscFunctionBeginUser;
-  g.dim     = 3; /* in two dimensions the colours of (0, 0) and (1, 1) are one */
-  g.size[0] = 17;
-  g.size[1] = 21;
-  g.size[2] = 19;
-  for (PetscInt d = 0; d < 3; d++) g.strength[d] = 1;
-  GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
+  /* in two dimensions the colours of (0, 0) and (1, 1) are one */
+  PetscCall(GridInit(&g, 3, (PetscInt[]){17, 21, 19}, BOUNDARY_ELIMINATED));
   PetscCall(GridCreateDM(&g, &da));
   PetscCall(GridCreateMat(&g, da, MATSTENCIL, &A));
   PetscCall(MatCreateVecs(A, &x[0], &b));
@@ -584,19 +542,10 @@ static PetscErrorCode Colours(void)
 
 int main(int argc, char **argv)
 {
-  const char *const names[] = {"counts", "single", "gather", "colours"};
-  PetscInt          which   = 0;
-  PetscBool         given;
+  const TestPart parts[] = {
+      {"counts", Counts}, {"single", Single}, {"gather", Gather}, {"colours", Colours}, {NULL, NULL}};
 
-  PetscFunctionBeginUser;
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", names, PETSC_STATIC_ARRAY_LENGTH(names), &which, &given));
-  if (which == 0) PetscCall(Counts());
-  if (which == 1) PetscCall(Single());
-  if (which == 2) PetscCall(Gather());
-  if (which == 3) PetscCall(Colours());
-  PetscCall(PetscFinalize());
-  return 0;
+  return RunTests(argc, argv, help, parts);
 }
 
 /*TEST

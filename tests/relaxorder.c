@@ -1,4 +1,4 @@
-static char help[] = "The order of PCRELAX where nobody chooses one: symmetric under Krylov methods, also inside "
+static char help[] = "The order of PCRELAX where none is chosen: symmetric under Krylov methods, also inside "
                      "another preconditioner, forward in the sweeps of KSPRICHARDSON.\n\n";
 
 #include "poisson.h"

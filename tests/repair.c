@@ -1,6 +1,6 @@
 static char help[] =
-    "Operators that are broken, and repaired: a failure is forgotten when its cause is gone, whether or not\n\
-KSPSetOperators() says that values are others, and solves take the iterations of a new solver.\n\n";
+    "Operators that are broken, and repaired. A failure is forgotten when its cause is gone, with and without a call\n\
+of KSPSetOperators(). Solves then take the iterations of a new solver.\n\n";
 
 #include "poisson.h"
 
@@ -69,11 +69,6 @@ static PetscErrorCode Create(Mat A, KSP *ksp)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, PetscInt *its, KSPConvergedReason *reason)
-{
-  return SolveSystem(ksp, b, x, its, reason);
-}
-
 /* Whether the solver fails does not matter here: some can do with a zero on the diagonal */
 static PetscErrorCode Repair(const Poisson *p, const Kind *kind, State state, DM da)
 {
@@ -89,18 +84,18 @@ static PetscErrorCode Repair(const Poisson *p, const Kind *kind, State state, DM
   PetscCall(PoissonFill(p, da, b));
   PetscCall(Assemble(p, da, GOOD, A));
   PetscCall(Create(A, &fresh));
-  PetscCall(Solve(fresh, b, x, &expected, &good));
+  PetscCall(SolveSystem(fresh, b, x, &expected, &good));
   PetscCall(KSPDestroy(&fresh));
   PetscCall(Assemble(p, da, state, A));
   PetscCall(Create(A, &ksp));
   for (int turn = 0; turn < 4; turn++) {
     PetscCall(Assemble(p, da, state, A));
     if (turn & 1) PetscCall(KSPSetOperators(ksp, A, A));
-    PetscCall(Solve(ksp, b, x, &its, &reason));
-    if (turn > 1) PetscCall(Solve(ksp, b, x, &its, &reason)); /* once more: it has not got better */
+    PetscCall(SolveSystem(ksp, b, x, &its, &reason));
+    if (turn > 1) PetscCall(SolveSystem(ksp, b, x, &its, &reason)); /* once more: it has not got better */
     PetscCall(Assemble(p, da, GOOD, A));
     if (turn & 1) PetscCall(KSPSetOperators(ksp, A, A));
-    PetscCall(Solve(ksp, b, x, &its, &reason));
+    PetscCall(SolveSystem(ksp, b, x, &its, &reason));
     PetscCall(ClaimThat(good > 0 && reason == good && its == expected, "%s, %s%s%s", kind->name,
                         state == PIVOT ? "a zero pivot" : "a zero on the diagonal", turn > 1 ? ", again" : "",
                         turn & 1 ? ", told so" : ""));

@@ -60,12 +60,12 @@ files() {
   refused 'a grid without an active cell' 'wrong.grdecl has no active cell' 'PERMX\n12*1 /\nACTNUM\n12*0 /'
   refused 'permeabilities that are all 0' 'wrong.grdecl has no active cell' 'PERMX\n12*0 /'
   refused 'a keyword that changes others' 'MULTIPLY is not understood here' 'PERMX\n12*1 /\nMULTIPLY\nPERMX 2 /\n/'
-  refused 'a keyword that stands there twice' 'PERMX stands there a second time' 'PERMX\n12*1 /\nPERMX\n12*2 /'
+  refused 'a keyword that is given twice' 'PERMX is given a second time' 'PERMX\n12*1 /\nPERMX\n12*2 /'
   refused 'another DIMENS than -cells' 'DIMENS is 4 x 3 x 1, but the grid has 3 x 4 x 1 cells' 'PERMX\n12*1 /' \
     '-cells 3,4,1'
-  refused 'DX beside DXV' 'DX, but the file has had sizes in this direction already' 'PERMX\n12*1 /\nDX\n11*10 12 /'
+  refused 'DX with DXV' 'DX, but the file has had sizes in this direction already' 'PERMX\n12*1 /\nDX\n11*10 12 /'
   refused 'an option for sizes that the file has' '-dx is an option and in the file as well' 'PERMX\n12*1 /' '-dx 10'
-  refused '-kz_over_kx beside PERMZ' 'so leave -kz_over_kx out' 'PERMX\n12*1 /\nPERMZ\n12*1 /' '-kz_over_kx 0.1'
+  refused '-kz_over_kx with PERMZ' 'so leave -kz_over_kx out' 'PERMX\n12*1 /\nPERMZ\n12*1 /' '-kz_over_kx 0.1'
   printf 'DIMENS\n2 2.5 1 /\n' > sizes.grdecl
   refused_options 'a size that is not whole' 'DIMENS has three sizes, each at least 1, and not 2.5' -file sizes.grdecl
   printf 'DIMENS\n2 2 1 /\nPERMX\n4*1 /\nDX\n10 12 10 13 /\n' > crooked.grdecl

@@ -534,7 +534,7 @@ static PetscErrorCode Strangers(Case *c)
   PetscFunctionReturn(0);
 }
 
-/* Some iterations of Richardson's method that nobody watches: the PC runs them itself where it can. What they leave
+/* Some iterations of Richardson's method without monitors: the PC runs them itself where it can. What they leave
    are norms */
 static PetscErrorCode Richardson(Case *c, KSP ksp, Residuals *norms)
 {
@@ -548,8 +548,7 @@ static PetscErrorCode Richardson(Case *c, KSP ksp, Residuals *norms)
   PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 3));
   PetscCall(KSPSolve(ksp, c->b, c->x));
   PetscCall(VecDuplicate(c->b, &r));
-  PetscCall(MatMult(c->A, c->x, r));
-  PetscCall(VecAYPX(r, -1.0, c->b));
+  PetscCall(MatResidual(c->A, c->b, c->x, r));
   PetscCall(VecNorm(c->x, NORM_2, &norm));
   PetscCall(KeepResiduals(ksp, 0, norm, norms));
   PetscCall(VecNorm(c->x, NORM_INFINITY, &norm));
@@ -647,8 +646,7 @@ static PetscErrorCode TwoCycles(Case *c)
   PetscCall(Begin(c));
   PetscCall(DuplicateVec(c->b, &x, &r, &y));
   PetscCall(PCApply(c->pc, c->b, x));
-  PetscCall(MatMult(c->A, x, r));
-  PetscCall(VecAYPX(r, -1.0, c->b));
+  PetscCall(MatResidual(c->A, c->b, x, r));
   PetscCall(PCApply(c->pc, r, y));
   PetscCall(VecAXPY(x, 1.0, y));
   PetscCall(PCMGMultiplicativeSetCycles(c->pc, 2));

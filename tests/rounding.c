@@ -17,23 +17,18 @@ typedef struct {
   PetscReal units;
 } Problem;
 
-static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
   const Problem *p = (const Problem *)ctx;
 
-  *n     = 1;
-  col[0] = (MatStencil){at[2], at[1], at[0], 0};
-  v[0]   = PetscRealConstant(0.1);
-  for (PetscInt d = 0; d < 3; d++) {
-    for (int side = -1; side <= 1; side += 2) {
-      const PetscInt  to[3] = {at[0] + (d == 0 ? side : 0), at[1] + (d == 1 ? side : 0), at[2] + (d == 2 ? side : 0)};
-      const PetscReal c     = Coupling(d, side < 0 ? to : at) * (side < 0 ? 1 + p->units * PETSC_MACHINE_EPSILON : 1);
+  row->value[0] = PetscRealConstant(0.1);
+  for (PetscInt o = 0; o < 6; o++) {
+    PetscInt to[3];
 
-      if (to[d] < 0 || to[d] >= p->size[d]) continue;
-      v[0] += c;
-      col[*n]   = (MatStencil){to[2], to[1], to[0], 0};
-      v[(*n)++] = -c;
-    }
+    StarNeighbour(at, o, to);
+    if (IsInBox(to, p->size, 3))
+      RowCoupling(row, to, Coupling(o / 2, o % 2 ? at : to) * (o % 2 ? 1 : 1 + p->units * PETSC_MACHINE_EPSILON),
+                  PETSC_TRUE);
   }
 }
 
@@ -65,11 +60,10 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &argv, help));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-units", &p.units, NULL));
-  PetscCall(MakeDM(PETSC_COMM_WORLD, 3, (PetscInt[]){p.size[0], p.size[1], p.size[2]}, DM_BOUNDARY_NONE,
-                   DMDA_STENCIL_STAR, &s.da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, 3, p.size, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, &s.da));
   PetscCall(DMSetUp(s.da));
   PetscCall(DMCreateMatrix(s.da, &s.A));
-  PetscCall(PoissonAssembleRows(s.da, MakeRow, &p, s.A));
+  PetscCall(AssembleRows(s.da, MakeRow, &p, s.A));
   PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
   PetscCall(VecSet(s.x, 1));
   PetscCall(MatMult(s.A, s.x, s.b));

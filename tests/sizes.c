@@ -12,7 +12,7 @@ typedef enum {
 static const char *const kinds[] = {"points", "periodic", "cells"};
 
 typedef enum {
-  IMPOSSIBLE, /* no such DMDA on so many processes */
+  IMPOSSIBLE, /* no such DMDA on this number of processes */
   WORKS,
   REFUSED, /* with words of our own */
   FAILED
@@ -58,7 +58,7 @@ static PetscErrorCode SolveOn(KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(0);
 }
 
-/* The solver knows the matrix only; words are those of the error, if there is one */
+/* The solver has the matrix only; words are those of the error, if there is one */
 static PetscErrorCode Try(const Poisson *p, const PetscInt n[], Outcome *outcome, char words[])
 {
   System             s = {0};
@@ -102,7 +102,7 @@ static PetscErrorCode MakeTransfers(DM da, DM coarse)
 
 /*
   Could PETSc make a smaller grid, interpolate from it and inject into it? Not with coordinates or another factor, where
-  errors come late and leave things behind. On one process only: on several some would wait for those with an error.
+  errors come late and leave memory. On one process only: on several some would wait for those with an error.
 */
 static PetscErrorCode PETScCoarsens(const Poisson *p, const PetscInt n[], PetscBool *coarsens)
 {
@@ -154,7 +154,7 @@ typedef struct {
 } Findings;
 
 /* PETSc's cells are points in disguise in 1D, and with coordinates (a few sizes coarsen, none well); elsewhere it
-   knows a factor of 2 only */
+   supports a factor of 2 only */
 static PetscErrorCode Unfit(const Poisson *p, PetscBool *unfit)
 {
   PetscBool coordinates;

@@ -1,5 +1,5 @@
 static char help[] =
-    "MATSTENCIL beside MATAIJ: random stencils on random grids and process grids; every operation gives the same.\n\
+    "MATSTENCIL and MATAIJ: random stencils on random grids and process grids; every operation gives the same.\n\
   -first <0> -cases <60>   which random cases\n\
   -kind <-1>               only this kind of coefficients\n\
   -errors                  shows what is refused instead\n\n";
@@ -29,12 +29,11 @@ typedef enum {
 } Way;
 
 typedef struct {
-  PetscInt       number, dim, size[3], nproc[3];
-  DMBoundaryType boundary[3];
-  PetscBool      box, symmetric, identity, uneven;
-  Kind           kind;
-  Way            way;
-  DM             da;
+  Grid      g;
+  PetscBool symmetric, identity;
+  Kind      kind;
+  Way       way;
+  DM        da;
 } Case;
 
 /* What is the same of both, and its name */
@@ -75,27 +74,9 @@ typedef enum {
 
 static const char *const Claims[NUM_PROPERTIES] = {PROPERTIES(CLAIM)};
 
-static PetscInt Choose(const Case *c, PetscInt what, PetscInt n)
-{
-  return (PetscInt)(GridHash(c->number, what, 17, 4) * n);
-}
-
-static PetscInt Wrap(const Case *c, PetscInt d, PetscInt x)
-{
-  return c->boundary[d] == DM_BOUNDARY_PERIODIC ? (x + c->size[d]) % c->size[d] : x;
-}
-
-static PetscBool InGrid(const Case *c, const PetscInt at[])
-{
-  for (PetscInt d = 0; d < c->dim; d++) {
-    if (at[d] < 0 || at[d] >= c->size[d]) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
-}
-
 static PetscBool IsIdentity(const Case *c, const PetscInt at[])
 {
-  return (PetscBool)(c->identity && (at[0] == 0 || at[0] == c->size[0] - 1));
+  return (PetscBool)(c->identity && (at[0] == 0 || at[0] == c->g.size[0] - 1));
 }
 
 /* The entry of a row at an offset; both points are on the grid */
@@ -105,7 +86,7 @@ static PetscScalar Entry(const Case *c, const PetscInt row[], const PetscInt off
   const PetscInt place = off[0] + 3 * off[1] + 9 * off[2];
   Kind           kind  = c->kind;
 
-  for (PetscInt d = 0; d < 3; d++) to[d] = Wrap(c, d, row[d] + off[d]);
+  for (PetscInt d = 0; d < 3; d++) to[d] = GridWrap(&c->g, d, row[d] + off[d]);
   if (place && (IsIdentity(c, row) || IsIdentity(c, to))) return 0;
   if (IsIdentity(c, row)) return 1;
   for (PetscInt d = 0; d < 3; d++) {
@@ -121,67 +102,28 @@ static PetscScalar Entry(const Case *c, const PetscInt row[], const PetscInt off
 
 static PetscErrorCode CaseMake(Case *c, PetscInt number, PetscInt kind, PetscBool *possible)
 {
-  const PetscInt       sizes[]      = {1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 23, 31, 33};
-  const DMBoundaryType boundaries[] = {DM_BOUNDARY_NONE, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_PERIODIC};
-  const PetscInt       number_of[4] = {0, 14, 14, 9};
-  PetscInt             rest;
+  const PetscInt sizes[]      = {1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 23, 31, 33};
+  const PetscInt number_of[4] = {0, 14, 14, 9};
+  Grid          *g            = &c->g;
 
   PetscFunctionBeginUser;
-  c->number = number;
-  c->dim    = 1 + Choose(c, 0, 3);
+  PetscCall(PetscMemzero(c, sizeof(*c)));
+  g->number = number;
+  g->dim    = 1 + GridChoose(g, 0, 3);
   for (PetscInt d = 0; d < 3; d++) {
-    c->size[d]     = d < c->dim ? sizes[Choose(c, 1 + d, number_of[c->dim])] : 1;
-    c->boundary[d] = d < c->dim ? boundaries[Choose(c, 4 + d, 3)] : DM_BOUNDARY_NONE;
-    c->nproc[d]    = 1;
+    const PetscInt which = d < g->dim ? GridChoose(g, 4 + d, 3) : 0;
+
+    g->size[d]        = d < g->dim ? sizes[GridChoose(g, 1 + d, number_of[g->dim])] : 1;
+    g->boundary[d][0] = g->boundary[d][1] = which == 2 ? BOUNDARY_PERIODIC : BOUNDARY_ELIMINATED;
+    g->ghosted[d]                         = (PetscBool)(which == 1);
   }
-  c->box       = (PetscBool)(c->dim > 1 && Choose(c, 7, 2));
-  c->symmetric = (PetscBool)Choose(c, 8, 2);
-  c->identity  = (PetscBool)(Choose(c, 9, 3) == 0);
-  c->uneven    = (PetscBool)Choose(c, 10, 2);
-  c->kind      = kind >= 0 ? (Kind)kind : (Kind)Choose(c, 11, NUM_KINDS);
-  c->way       = (Way)Choose(c, 12, NUM_WAYS);
-  rest         = PetscGlobalSize;
-  for (PetscInt t = 0; rest % 2 == 0 && t < 50; t++) {
-    const PetscInt d = Choose(c, 20 + t, c->dim);
-
-    if (c->size[d] < 2 * c->nproc[d]) continue;
-    c->nproc[d] *= 2;
-    rest /= 2;
-  }
-  if (rest > 1 && c->size[0] >= rest * c->nproc[0]) {
-    c->nproc[0] *= rest;
-    rest = 1;
-  }
-  *possible = (PetscBool)(rest == 1);
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode CaseCreateDM(Case *c)
-{
-  PetscInt owned[3][64];
-
-  PetscFunctionBeginUser;
-  for (PetscInt d = 0; d < 3; d++) {
-    PetscInt rest = c->size[d] - c->nproc[d];
-
-    for (PetscInt p = 0; p < c->nproc[d]; p++) {
-      const PetscInt more = p == c->nproc[d] - 1 ? rest : Choose(c, 100 + 10 * d + p, rest + 1);
-
-      owned[d][p] = 1 + more;
-      rest -= more;
-    }
-  }
-  PetscCall(DMDACreate(PETSC_COMM_WORLD, &c->da));
-  PetscCall(DMSetDimension(c->da, c->dim));
-  PetscCall(DMDASetSizes(c->da, c->size[0], c->size[1], c->size[2]));
-  PetscCall(DMDASetNumProcs(c->da, c->nproc[0], c->nproc[1], c->nproc[2]));
-  PetscCall(DMDASetBoundaryType(c->da, c->boundary[0], c->boundary[1], c->boundary[2]));
-  PetscCall(DMDASetDof(c->da, 1));
-  PetscCall(DMDASetStencilType(c->da, c->box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
-  PetscCall(DMDASetStencilWidth(c->da, 1));
-  if (c->uneven)
-    PetscCall(DMDASetOwnershipRanges(c->da, owned[0], c->dim > 1 ? owned[1] : NULL, c->dim > 2 ? owned[2] : NULL));
-  PetscCall(DMSetUp(c->da));
+  g->box       = (PetscBool)(g->dim > 1 && GridChoose(g, 7, 2));
+  c->symmetric = (PetscBool)GridChoose(g, 8, 2);
+  c->identity  = (PetscBool)(GridChoose(g, 9, 3) == 0);
+  g->uneven    = (PetscBool)GridChoose(g, 10, 2);
+  c->kind      = kind >= 0 ? (Kind)kind : (Kind)GridChoose(g, 11, NUM_KINDS);
+  c->way       = (Way)GridChoose(g, 12, NUM_WAYS);
+  PetscCall(GridDistribute(g, possible));
   PetscFunctionReturn(0);
 }
 
@@ -192,7 +134,7 @@ static PetscErrorCode LocalNumber(const Case *c, const PetscInt at[], PetscInt *
 
   PetscFunctionBeginUser;
   PetscCall(DMDAGetGhostCorners(c->da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
-  for (PetscInt d = c->dim; d < 3; d++) {
+  for (PetscInt d = c->g.dim; d < 3; d++) {
     s[d] = 0;
     n[d] = 1;
   }
@@ -232,7 +174,7 @@ static PetscErrorCode AddPair(const Case *c, Mat A, PetscInt at[], PetscInt to[]
   const PetscBool diagonal = (PetscBool)(!off[0] && !off[1] && !off[2]);
 
   PetscFunctionBeginUser;
-  for (PetscInt d = 0; d < 3; d++) wrapped[d] = Wrap(c, d, to[d]);
+  for (PetscInt d = 0; d < 3; d++) wrapped[d] = GridWrap(&c->g, d, to[d]);
   PetscCall(LocalNumber(c, at, &number[0]));
   PetscCall(LocalNumber(c, to, &number[1]));
   v[1] = 0.5 * Entry(c, at, off);
@@ -262,11 +204,11 @@ static PetscErrorCode SetPoint(const Case *c, Mat A, PetscInt at[])
     for (PetscInt d = 0, rest = o; d < 3; d++, rest /= 3) {
       off[m][d]  = rest % 3 - 1;
       to[m][d]   = at[d] + off[m][d];
-      wrapped[d] = Wrap(c, d, to[m][d]);
+      wrapped[d] = GridWrap(&c->g, d, to[m][d]);
       away += off[m][d] != 0;
-      if (off[m][d] && d >= c->dim) away = 9;
+      if (off[m][d] && d >= c->g.dim) away = 9;
     }
-    if (away > (c->box ? 3 : 1) || !InGrid(c, wrapped)) continue;
+    if (away > (c->g.box ? 3 : 1) || !IsInBox(wrapped, c->g.size, c->g.dim)) continue;
     value[m] = Entry(c, at, off[m]);
     m++;
   }
@@ -287,20 +229,6 @@ static PetscErrorCode Assemble(const Case *c, Mat A)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Fill(const Case *c, Vec v, PetscInt seed)
-{
-  PetscScalar *a;
-  PetscInt     first, end;
-
-  PetscFunctionBeginUser;
-  (void)c;
-  PetscCall(VecGetOwnershipRange(v, &first, &end));
-  PetscCall(VecGetArrayWrite(v, &a));
-  for (PetscInt i = first; i < end; i++) a[i - first] = GridHash(i, seed, 3, 5) - 0.4;
-  PetscCall(VecRestoreArrayWrite(v, &a));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode Equal(Vec a, Vec b, PetscBool *equal)
 {
   PetscReal norm, size;
@@ -312,15 +240,15 @@ static PetscErrorCode Equal(Vec a, Vec b, PetscBool *equal)
 }
 
 /* Do an AIJ matrix and another one have the same products? */
-static PetscErrorCode Products(const Case *c, Mat A, Mat B, PetscBool equal[])
+static PetscErrorCode Products(Mat A, Mat B, PetscBool equal[])
 {
   Vec x, y, z, w;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(DuplicateVec(y, &z, &w));
-  PetscCall(Fill(c, x, 1));
-  PetscCall(Fill(c, w, 2));
+  PetscCall(FillRows(x, 1));
+  PetscCall(FillRows(w, 2));
   PetscCall(MatMult(A, x, y));
   PetscCall(MatMult(B, x, z));
   PetscCall(Equal(y, z, &equal[MULT]));
@@ -349,12 +277,12 @@ static PetscErrorCode Products(const Case *c, Mat A, Mat B, PetscBool equal[])
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode SameProducts(const Case *c, Mat A, Mat B, PetscBool *same)
+static PetscErrorCode SameProducts(Mat A, Mat B, PetscBool *same)
 {
   PetscBool equal[NUM_PROPERTIES];
 
   PetscFunctionBeginUser;
-  PetscCall(Products(c, A, B, equal));
+  PetscCall(Products(A, B, equal));
   *same = (PetscBool)(equal[MULT] && equal[MULTADD] && equal[TRANSPOSE] && equal[RESIDUAL] && equal[DIAGONAL]);
   PetscFunctionReturn(0);
 }
@@ -394,7 +322,7 @@ static PetscErrorCode Rows(Mat A, Mat B, PetscBool *equal)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode NormsAndRows(const Case *c, Mat A, Mat B, PetscBool equal[])
+static PetscErrorCode NormsAndRows(Mat A, Mat B, PetscBool equal[])
 {
   const NormType types[3] = {NORM_1, NORM_INFINITY, NORM_FROBENIUS};
   Mat            C;
@@ -416,10 +344,10 @@ static PetscErrorCode NormsAndRows(const Case *c, Mat A, Mat B, PetscBool equal[
   if (equal[CONVERT]) PetscCall(Rows(A, C, &equal[CONVERT]));
   PetscCall(MatDestroy(&C));
   PetscCall(MatConvert(A, MATSTENCIL, MAT_INITIAL_MATRIX, &C));
-  PetscCall(SameProducts(c, A, C, &equal[CONVERT_BACK]));
+  PetscCall(SameProducts(A, C, &equal[CONVERT_BACK]));
   PetscCall(MatScale(C, 3.0));
   PetscCall(MatConvert(A, MATSTENCIL, MAT_REUSE_MATRIX, &C));
-  if (equal[CONVERT_BACK]) PetscCall(SameProducts(c, A, C, &equal[CONVERT_BACK]));
+  if (equal[CONVERT_BACK]) PetscCall(SameProducts(A, C, &equal[CONVERT_BACK]));
   PetscCall(MatDestroy(&C));
   PetscFunctionReturn(0);
 }
@@ -432,36 +360,36 @@ static PetscErrorCode Changes(const Case *c, Mat A, Mat B, PetscBool equal[])
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(A, &r, &l));
-  PetscCall(Fill(c, l, 5));
-  PetscCall(Fill(c, r, 6));
+  PetscCall(FillRows(l, 5));
+  PetscCall(FillRows(r, 6));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &A0));
   PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &B0));
-  PetscCall(SameProducts(c, A0, B0, &equal[DUPLICATE]));
+  PetscCall(SameProducts(A0, B0, &equal[DUPLICATE]));
   PetscCall(MatScale(A, 1.7));
   PetscCall(MatScale(B, 1.7));
-  PetscCall(SameProducts(c, A, B, &equal[SCALE]));
+  PetscCall(SameProducts(A, B, &equal[SCALE]));
   PetscCall(MatShift(A, 0.3));
   PetscCall(MatShift(B, 0.3));
-  PetscCall(SameProducts(c, A, B, &equal[SHIFT]));
+  PetscCall(SameProducts(A, B, &equal[SHIFT]));
   PetscCall(MatDiagonalScale(A, l, r));
   PetscCall(MatDiagonalScale(B, l, r));
-  PetscCall(SameProducts(c, A, B, &equal[DIAGONALSCALE]));
+  PetscCall(SameProducts(A, B, &equal[DIAGONALSCALE]));
   PetscCall(MatAXPY(A, -0.6, A0, SAME_NONZERO_PATTERN));
   PetscCall(MatAXPY(B, -0.6, B0, SAME_NONZERO_PATTERN));
-  PetscCall(SameProducts(c, A, B, &equal[AXPY]));
+  PetscCall(SameProducts(A, B, &equal[AXPY]));
   PetscCall(MatCopy(B0, B, SAME_NONZERO_PATTERN));
-  PetscCall(SameProducts(c, A0, B, &equal[COPY]));
+  PetscCall(SameProducts(A0, B, &equal[COPY]));
   PetscCall(MatCopy(B, A, SAME_NONZERO_PATTERN));
-  if (equal[COPY]) PetscCall(SameProducts(c, A, B0, &equal[COPY]));
+  if (equal[COPY]) PetscCall(SameProducts(A, B0, &equal[COPY]));
   PetscCall(DestroyAll(&A0, &B0));
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &B0));
   PetscCall(MatZeroEntries(A));
-  if (equal[DUPLICATE]) PetscCall(SameProducts(c, A, B0, &equal[DUPLICATE]));
+  if (equal[DUPLICATE]) PetscCall(SameProducts(A, B0, &equal[DUPLICATE]));
   PetscCall(MatZeroEntries(B));
-  PetscCall(SameProducts(c, A, B, &equal[AGAIN]));
+  PetscCall(SameProducts(A, B, &equal[AGAIN]));
   PetscCall(Assemble(c, A));
   PetscCall(Assemble(c, B));
-  if (equal[AGAIN]) PetscCall(SameProducts(c, A, B, &equal[AGAIN]));
+  if (equal[AGAIN]) PetscCall(SameProducts(A, B, &equal[AGAIN]));
   PetscCall(DestroyAll(&B0, &l, &r));
   PetscFunctionReturn(0);
 }
@@ -475,12 +403,12 @@ static PetscErrorCode ZeroRows(const Case *c, Mat A, Mat B, PetscBool columns, P
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecDuplicate(b, &d));
-  PetscCall(Fill(c, x, 8));
-  PetscCall(Fill(c, b, 9));
-  PetscCall(Fill(c, d, 9));
+  PetscCall(FillRows(x, 8));
+  PetscCall(FillRows(b, 9));
+  PetscCall(FillRows(d, 9));
   PetscCall(VecGetSize(x, &N));
   for (PetscInt r = 0; r < N && m < 40; r++) {
-    if (GridHash(r, c->number, 1, columns) < 0.3) rows[m++] = r;
+    if (GridHash(r, c->g.number, 1, columns) < 0.3) rows[m++] = r;
   }
   if (columns) {
     PetscCall(MatZeroRowsColumns(A, m, rows, 2.5, x, b));
@@ -489,7 +417,7 @@ static PetscErrorCode ZeroRows(const Case *c, Mat A, Mat B, PetscBool columns, P
     PetscCall(MatZeroRows(A, m, rows, 2.5, x, b));
     PetscCall(MatZeroRows(B, m, rows, 2.5, x, d));
   }
-  PetscCall(SameProducts(c, A, B, equal));
+  PetscCall(SameProducts(A, B, equal));
   PetscCall(Equal(b, d, &same));
   *equal = (PetscBool)(*equal && same);
   PetscCall(DestroyAll(&x, &b, &d));
@@ -516,14 +444,14 @@ static PetscErrorCode Load(const Case *c, Mat A, Mat B, PetscBool *equal)
     PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, "stencil.petsc", FILE_MODE_READ, &viewer));
     PetscCall(MatLoad(C, viewer));
     PetscCall(PetscViewerDestroy(&viewer));
-    if (!way || *equal) PetscCall(SameProducts(c, A, C, equal));
+    if (!way || *equal) PetscCall(SameProducts(A, C, equal));
     PetscCall(MatDestroy(&C));
   }
   PetscFunctionReturn(0);
 }
 
 /* All rows in reverse order */
-static PetscErrorCode Submatrix(const Case *c, Mat A, Mat B, PetscBool *equal)
+static PetscErrorCode Submatrix(Mat A, Mat B, PetscBool *equal)
 {
   PetscInt N, first, end;
   IS       is;
@@ -535,7 +463,7 @@ static PetscErrorCode Submatrix(const Case *c, Mat A, Mat B, PetscBool *equal)
   PetscCall(ISCreateStride(PETSC_COMM_WORLD, end - first, N - 1 - first, -1, &is));
   PetscCall(MatCreateSubMatrix(A, is, is, MAT_INITIAL_MATRIX, &SA));
   PetscCall(MatCreateSubMatrix(B, is, is, MAT_INITIAL_MATRIX, &SB));
-  PetscCall(SameProducts(c, SA, SB, equal));
+  PetscCall(SameProducts(SA, SB, equal));
   PetscCall(DestroyAll(&is, &SA, &SB));
   PetscFunctionReturn(0);
 }
@@ -547,8 +475,8 @@ static PetscErrorCode Widened(const Case *c, Mat A, Mat B, PetscBool *equal)
   Mat  A0, B0, X[2];
 
   PetscFunctionBeginUser;
-  box.box = PETSC_TRUE;
-  PetscCall(CaseCreateDM(&box));
+  box.g.box = PETSC_TRUE;
+  PetscCall(GridCreateDM(&box.g, &box.da));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &A0));
   PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &B0));
   for (int i = 0; i < 2; i++) {
@@ -558,17 +486,17 @@ static PetscErrorCode Widened(const Case *c, Mat A, Mat B, PetscBool *equal)
   }
   PetscCall(MatAXPY(A0, 0.4, X[0], DIFFERENT_NONZERO_PATTERN));
   PetscCall(MatAXPY(B0, 0.4, X[1], DIFFERENT_NONZERO_PATTERN));
-  PetscCall(SameProducts(c, A0, B0, equal));
+  PetscCall(SameProducts(A0, B0, equal));
   PetscCall(MatScale(A0, 2.0));
   PetscCall(MatScale(B0, 2.0));
-  if (*equal) PetscCall(SameProducts(c, A0, B0, equal));
+  if (*equal) PetscCall(SameProducts(A0, B0, equal));
   for (int i = 0; i < 2; i++) PetscCall(MatDestroy(&X[i]));
   PetscCall(DestroyAll(&A0, &B0, &box.da));
   PetscFunctionReturn(0);
 }
 
 /* Products with AIJ matrices and with itself, made twice: the values of the stencil change in between */
-static PetscErrorCode MatrixProducts(const Case *c, Mat A, Mat B, PetscBool *equal)
+static PetscErrorCode MatrixProducts(Mat A, Mat B, PetscBool *equal)
 {
   Mat A0, B0, expected[3], got[3];
 
@@ -585,20 +513,20 @@ static PetscErrorCode MatrixProducts(const Case *c, Mat A, Mat B, PetscBool *equ
     PetscCall(MatMatMult(A, B0, reuse, PETSC_DEFAULT, &got[1]));
     PetscCall(MatPtAP(A0, A, reuse, PETSC_DEFAULT, &expected[2]));
     PetscCall(MatPtAP(B0, A, reuse, PETSC_DEFAULT, &got[2]));
-    for (int i = 0; i < 3 && *equal; i++) PetscCall(SameProducts(c, expected[i], got[i], equal));
+    for (int i = 0; i < 3 && *equal; i++) PetscCall(SameProducts(expected[i], got[i], equal));
     PetscCall(MatShift(A0, 3.0));
     PetscCall(MatShift(B0, 3.0));
   }
   for (int i = 0; i < 3; i++) PetscCall(DestroyAll(&expected[i], &got[i]));
   PetscCall(MatMatMult(A0, A0, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &expected[0]));
   PetscCall(MatMatMult(B0, B0, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &got[0]));
-  if (*equal) PetscCall(SameProducts(c, expected[0], got[0], equal));
+  if (*equal) PetscCall(SameProducts(expected[0], got[0], equal));
   PetscCall(DestroyAll(&expected[0], &got[0], &A0, &B0));
   PetscFunctionReturn(0);
 }
 
 /* The transpose as a matrix of its own, made again with other values, and in place of the matrix */
-static PetscErrorCode Transposed(const Case *c, Mat A, Mat B, PetscBool *equal)
+static PetscErrorCode Transposed(Mat A, Mat B, PetscBool *equal)
 {
   Mat A0, B0, AT, BT;
 
@@ -607,16 +535,25 @@ static PetscErrorCode Transposed(const Case *c, Mat A, Mat B, PetscBool *equal)
   PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &B0));
   PetscCall(MatTranspose(A0, MAT_INITIAL_MATRIX, &AT));
   PetscCall(MatTranspose(B0, MAT_INITIAL_MATRIX, &BT));
-  PetscCall(SameProducts(c, AT, BT, equal));
+  PetscCall(SameProducts(AT, BT, equal));
   PetscCall(MatScale(A0, 3.0));
   PetscCall(MatScale(B0, 3.0));
   PetscCall(MatTranspose(A0, MAT_REUSE_MATRIX, &AT));
   PetscCall(MatTranspose(B0, MAT_REUSE_MATRIX, &BT));
-  if (*equal) PetscCall(SameProducts(c, AT, BT, equal));
+  if (*equal) PetscCall(SameProducts(AT, BT, equal));
   PetscCall(MatTranspose(B0, MAT_INPLACE_MATRIX, &B0));
-  if (*equal) PetscCall(SameProducts(c, AT, B0, equal));
+  if (*equal) PetscCall(SameProducts(AT, B0, equal));
   PetscCall(DestroyAll(&AT, &BT, &A0, &B0));
   PetscFunctionReturn(0);
+}
+
+/* Two couplings of a pair of points are one entry: the last value counts, or their sum, in any order */
+static PetscBool IsTiny(const Grid *g)
+{
+  for (PetscInt d = 0; d < 3; d++) {
+    if (g->boundary[d][0] == BOUNDARY_PERIODIC && g->size[d] <= 2) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
 }
 
 /* What PETSc finds in the AIJ matrix is found in the stencil: exactly, and with a tolerance after a change that is
@@ -624,14 +561,12 @@ static PetscErrorCode Transposed(const Case *c, Mat A, Mat B, PetscBool *equal)
 static PetscErrorCode Symmetry(const Case *c, Mat A, Mat B, PetscBool *equal)
 {
   const PetscReal tol[3] = {0, 1e-8, 1e-3};
-  PetscBool       tiny   = PETSC_FALSE;
+  const PetscBool tiny   = IsTiny(&c->g);
   Vec             l;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(A, &l, NULL));
-  PetscCall(Fill(c, l, 3));
-  for (int d = 0; d < 3; d++) /* values for the same place: the last counts, or their sum, in any order */
-    tiny = (PetscBool)(tiny || (c->boundary[d] == DM_BOUNDARY_PERIODIC && c->size[d] <= 2));
+  PetscCall(FillRows(l, 3));
   *equal = PETSC_TRUE;
   for (int ask = 0; ask < 6; ask++) {
     PetscBool yes[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE}, structure = PETSC_TRUE;
@@ -671,10 +606,7 @@ static PetscErrorCode OneCoupling(const Case *c, Mat A, Mat B, PetscBool *equal)
 
   PetscFunctionBeginUser;
   *equal = PETSC_TRUE;
-  if (!c->symmetric) PetscFunctionReturn(0);
-  for (int d = 0; d < 3; d++) { /* two couplings of a pair are one entry */
-    if (c->boundary[d] == DM_BOUNDARY_PERIODIC && c->size[d] <= 2) PetscFunctionReturn(0);
-  }
+  if (!c->symmetric || IsTiny(&c->g)) PetscFunctionReturn(0);
   PetscCall(MatGetSize(A, &N, NULL));
   PetscCall(MatGetOwnershipRange(A, &low, &high));
   for (int ask = 0; ask < 8; ask++) {
@@ -722,7 +654,7 @@ static PetscErrorCode SetRowsFrom(Mat all, PetscInt first, PetscInt end, PetscSc
 
 /* Each process inserts the rows of the next one; all processes add their parts to all rows; rows of others are
    ignored where that is asked for */
-static PetscErrorCode RowsOfOthers(const Case *c, Mat A, Mat B, PetscBool *equal)
+static PetscErrorCode RowsOfOthers(Mat A, Mat B, PetscBool *equal)
 {
   const PetscInt *ranges;
   PetscInt        N;
@@ -737,14 +669,14 @@ static PetscErrorCode RowsOfOthers(const Case *c, Mat A, Mat B, PetscBool *equal
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &B0));
   PetscCall(SetRowsFrom(all[0], ranges[(PetscGlobalRank + 1) % PetscGlobalSize],
                         ranges[(PetscGlobalRank + 1) % PetscGlobalSize + 1], 1, INSERT_VALUES, B0));
-  PetscCall(SameProducts(c, A, B0, equal));
+  PetscCall(SameProducts(A, B0, equal));
   PetscCall(MatZeroEntries(B0));
   PetscCall(SetRowsFrom(all[0], 0, N, 1. / PetscGlobalSize, ADD_VALUES, B0));
-  if (*equal) PetscCall(SameProducts(c, A, B0, equal));
+  if (*equal) PetscCall(SameProducts(A, B0, equal));
   PetscCall(MatSetOption(B0, MAT_IGNORE_OFF_PROC_ENTRIES, PETSC_TRUE));
   PetscCall(MatZeroEntries(B0));
   PetscCall(SetRowsFrom(all[0], 0, N, 1, ADD_VALUES, B0));
-  if (*equal) PetscCall(SameProducts(c, A, B0, equal));
+  if (*equal) PetscCall(SameProducts(A, B0, equal));
   PetscCall(MatDestroySubMatrices(1, &all));
   PetscCall(DestroyAll(&B0, &is));
   PetscFunctionReturn(0);
@@ -770,7 +702,7 @@ static PetscErrorCode InPlace(const Case *c, Mat A, Mat B, PetscBool *equal)
     PetscCall(MatGetNullSpace(M, &nullspace));
     *equal = (PetscBool)(*equal && dm == c->da && nullspace == constants);
     PetscCall(Assemble(c, M));
-    if (*equal) PetscCall(SameProducts(c, A, M, equal));
+    if (*equal) PetscCall(SameProducts(A, M, equal));
   }
   PetscCall(DestroyAll(&constants, &M));
   PetscFunctionReturn(0);
@@ -797,7 +729,7 @@ static PetscErrorCode RunCase(Case *c, PetscBool equal[])
   Mat A, B;
 
   PetscFunctionBeginUser;
-  PetscCall(CaseCreateDM(c));
+  PetscCall(GridCreateDM(&c->g, &c->da));
   PetscCall(DMSetMatType(c->da, MATAIJ));
   PetscCall(DMCreateMatrix(c->da, &A));
   PetscCall(DMSetMatType(c->da, MATSTENCIL));
@@ -805,19 +737,19 @@ static PetscErrorCode RunCase(Case *c, PetscBool equal[])
   PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscCall(Assemble(c, A));
   PetscCall(Assemble(c, B));
-  PetscCall(Products(c, A, B, equal));
-  PetscCall(NormsAndRows(c, A, B, equal));
-  PetscCall(Transposed(c, A, B, &equal[TRANSPOSED]));
+  PetscCall(Products(A, B, equal));
+  PetscCall(NormsAndRows(A, B, equal));
+  PetscCall(Transposed(A, B, &equal[TRANSPOSED]));
   PetscCall(Symmetry(c, A, B, &equal[SYMMETRY]));
   if (equal[SYMMETRY]) PetscCall(OneCoupling(c, A, B, &equal[SYMMETRY]));
-  PetscCall(RowsOfOthers(c, A, B, &equal[OTHERS]));
+  PetscCall(RowsOfOthers(A, B, &equal[OTHERS]));
   PetscCall(InPlace(c, A, B, &equal[INPLACE]));
   PetscCall(Changes(c, A, B, equal));
   PetscCall(Load(c, A, B, &equal[LOAD]));
-  PetscCall(Submatrix(c, A, B, &equal[SUBMATRIX]));
+  PetscCall(Submatrix(A, B, &equal[SUBMATRIX]));
   equal[WIDENED] = equal[MATPRODUCT] = PETSC_TRUE;
-  if (c->number % 2) PetscCall(Widened(c, A, B, &equal[WIDENED]));
-  if (c->number % 3 == 0) PetscCall(MatrixProducts(c, A, B, &equal[MATPRODUCT]));
+  if (c->g.number % 2) PetscCall(Widened(c, A, B, &equal[WIDENED]));
+  if (c->g.number % 3 == 0) PetscCall(MatrixProducts(A, B, &equal[MATPRODUCT]));
   PetscCall(ZeroRows(c, A, B, PETSC_FALSE, &equal[ZEROROWS]));
   PetscCall(ZeroRows(c, A, B, PETSC_TRUE, &equal[ZEROROWSCOLUMNS]));
   PetscCall(Forgotten(c, A, B, &equal[FORGOTTEN]));
@@ -827,12 +759,11 @@ static PetscErrorCode RunCase(Case *c, PetscBool equal[])
 
 static PetscErrorCode ShowCase(const Case *c, Property p)
 {
-  return Print("  %s: case %" PetscInt_FMT ", %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
-               " on %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", %s %s %s, %s, kind %d, way %d%s%s%s\n",
-               Claims[p], c->number, c->size[0], c->size[1], c->size[2], c->nproc[0], c->nproc[1], c->nproc[2],
-               DMBoundaryTypes[c->boundary[0]], DMBoundaryTypes[c->boundary[1]], DMBoundaryTypes[c->boundary[2]],
-               c->box ? "box" : "star", (int)c->kind, (int)c->way, c->symmetric ? ", symmetric" : "",
-               c->identity ? ", identity" : "", c->uneven ? ", uneven" : "");
+  PetscFunctionBeginUser;
+  PetscCall(GridShow(&c->g, Claims[p]));
+  PetscCall(Print("    kind %d, way %d%s%s\n", (int)c->kind, (int)c->way, c->symmetric ? ", symmetric" : "",
+                  c->identity ? ", identity" : ""));
+  PetscFunctionReturn(0);
 }
 
 /* What is refused, and in which words */

@@ -1,5 +1,5 @@
 static char help[] = "PCKCYCLE on structured levels.\n\
-  -test sizes|feng|ways|choices|ends   which part\n\
+  -test sizes|ways|choices|ends   which part\n\
   -samples <12>                        sizes: grids of each dimension and kind\n\
   -show                                sizes: the worst grids\n\n";
 
@@ -28,7 +28,7 @@ static PetscBool IsSingular(const Grid *g)
   return PETSC_TRUE;
 }
 
-/* For an operator that is there */
+/* For an operator that is made */
 static PetscErrorCode SolveCreateKSP(const char prefix[], Solve *s)
 {
   PetscFunctionBeginUser;
@@ -147,12 +147,8 @@ static PetscErrorCode Thin(void)
     Solve s;
 
     PetscCall(PetscMemzero(&g, sizeof(g)));
-    g.dim = 3;
-    for (PetscInt d = 0; d < 3; d++) {
-      g.size[d]     = sizes[i][d];
-      g.strength[d] = strength[i][d];
-    }
-    GridSetBoundaries(&g, BOUNDARY_PERIODIC);
+    PetscCall(GridInit(&g, 3, sizes[i], BOUNDARY_PERIODIC));
+    for (PetscInt d = 0; d < 3; d++) g.strength[d] = strength[i][d];
     PetscCall(SolveCreate(&g, MATSTENCIL, NULL, &s));
     PetscCall(SolveRun(&s));
     worst = PetscMax(worst, s.reason > 0 ? s.its : 999);
@@ -189,41 +185,6 @@ static PetscErrorCode Sizes(void)
     if (all > 15) PetscCall(Print("  %" PetscInt_FMT "\n", all));
   }
   PetscCall(Thin());
-  PetscFunctionReturn(0);
-}
-
-/* Table 5 of Feng and others: everything about multigrid comes from options */
-static PetscErrorCode Feng(void)
-{
-  PetscInt     L = 8, s[3], n[3], at[3];
-  Grid         g;
-  Solve        solve;
-  PetscScalar *a;
-  PetscReal    h, relative;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-L", &L, NULL));
-  PetscCall(PetscMemzero(&g, sizeof(g)));
-  g.dim     = 2;
-  g.size[0] = g.size[1] = ((PetscInt)1 << L) - 1;
-  g.size[2]             = 1;
-  g.strength[0] = g.strength[1] = 1;
-  h                             = 1.0 / ((PetscInt)1 << L);
-  GridSetBoundaries(&g, BOUNDARY_ELIMINATED);
-  PetscCall(SolveCreate(&g, MATAIJ, NULL, &solve));
-  PetscCall(DMDAGetCorners(solve.da, &s[0], &s[1], &s[2], &n[0], &n[1], &n[2]));
-  PetscCall(VecGetArrayWrite(solve.b, &a));
-  for (at[1] = s[1]; at[1] < s[1] + n[1]; at[1]++) {
-    for (at[0] = s[0]; at[0] < s[0] + n[0]; at[0]++)
-      a[at[0] - s[0] + n[0] * (at[1] - s[1])] =
-          h * h * PetscSinReal(PETSC_PI * h * (at[0] + 1)) * PetscSinReal(PETSC_PI * h * (at[1] + 1));
-  }
-  PetscCall(VecRestoreArrayWrite(solve.b, &a));
-  PetscCall(SolveRun(&solve));
-  PetscCall(RelativeResidual(solve.A, solve.b, solve.x, &relative));
-  PetscCall(Print("L = %" PetscInt_FMT ": %" PetscInt_FMT " iterations, relative residual %.3e\n", L, solve.its,
-                  (double)relative));
-  PetscCall(SolveDestroy(&solve));
   PetscFunctionReturn(0);
 }
 
@@ -327,7 +288,7 @@ static PetscErrorCode WaysOf(const Grid *g, PetscBool holds[])
 static PetscErrorCode Ways(void)
 {
   const PetscInt    nkinds   = 4 + NUM_MIXED;
-  const char *const claims[] = {"all solves converge", "steps behind each other give what steps apart give",
+  const char *const claims[] = {"all solves converge", "steps one after the other give what steps apart give",
                                 "aij and stencil operators give the same", "new values give what a fresh set-up gives"};
   PetscBool         all[4]   = {PETSC_TRUE, PETSC_TRUE, PETSC_TRUE, PETSC_TRUE};
 
@@ -437,16 +398,16 @@ static PetscErrorCode Choices(void)
     DM        dm;
     Mat       A;
     PC        pc;
-    char      words[ERROR_LENGTH], *found;
+    char      words[ERROR_LENGTH], claim[128];
     PetscBool has = PETSC_FALSE;
 
     PetscCall(ChoiceCreate(choices[i].choice, &dm, &A));
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(SetUp(pc, PC_KCYCLE_STRUCTURED_ON, choices[i].prefix, words));
-    PetscCall(PetscStrstr(words, choices[i].why, &found));
-    PetscCall(ClaimThat(found != NULL, "%s: -pc_kcycle_structured on is an error that says so", choices[i].name));
-    if (!found) PetscCall(Print("  it says: %s\n", words));
+    PetscCall(
+        PetscSNPrintf(claim, sizeof(claim), "%s: -pc_kcycle_structured on is an error that says so", choices[i].name));
+    PetscCall(ClaimError(1, words, choices[i].why, claim));
     PetscCall(PCDestroy(&pc));
     if (choices[i].choice != PLEX && choices[i].choice != GALERKIN_NONE) {
       PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
@@ -467,10 +428,22 @@ static PetscErrorCode Choices(void)
   are not. At the boundary all points have a reaction of a half; but for one line the next points have it, too, so that
   the boundary is insulated in the mean.
 */
+static void MakeThinRow(const void *ctx, const PetscInt at[], StencilRow *row)
+{
+  const PetscInt size[2] = {*(const PetscInt *)ctx, *(const PetscInt *)ctx};
+
+  row->value[0] = at[0] == 0 || (at[0] == 1 && at[1] != 1) ? 0.5 : 0.01;
+  for (PetscInt o = 0; o < 4; o++) {
+    PetscInt to[3];
+
+    StarNeighbour(at, o, to);
+    if (IsInBox(to, size, 2)) RowCoupling(row, to, 1, PETSC_TRUE);
+  }
+}
+
 static PetscErrorCode ThinCreate(PetscInt n, DM *da, Mat *A)
 {
-  PetscInt      owned[2] = {1, n - 1};
-  DMDALocalInfo info;
+  PetscInt owned[2] = {1, n - 1};
 
   PetscFunctionBeginUser;
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, n, n, PetscGlobalSize,
@@ -478,24 +451,7 @@ static PetscErrorCode ThinCreate(PetscInt n, DM *da, Mat *A)
   PetscCall(DMSetUp(*da));
   PetscCall(DMSetMatType(*da, MATAIJ));
   PetscCall(DMCreateMatrix(*da, A));
-  PetscCall(DMDAGetLocalInfo(*da, &info));
-  for (PetscInt j = info.ys; j < info.ys + info.ym; j++) {
-    for (PetscInt i = info.xs; i < info.xs + info.xm; i++) {
-      const PetscBool  thin      = (PetscBool)(i == 0 || (i == 1 && j != 1));
-      const MatStencil row       = {0, j, i, 0},
-                       around[4] = {{0, j - 1, i, 0}, {0, j, i - 1, 0}, {0, j, i + 1, 0}, {0, j + 1, i, 0}};
-      const PetscScalar one      = -1;
-      PetscScalar       sum      = thin ? 0.5 : 0.01;
-
-      for (int o = 0; o < 4; o++) {
-        if (around[o].i < 0 || around[o].i >= n || around[o].j < 0 || around[o].j >= n) continue;
-        PetscCall(MatSetValuesStencil(*A, 1, &row, 1, &around[o], &one, INSERT_VALUES));
-        sum += 1;
-      }
-      PetscCall(MatSetValuesStencil(*A, 1, &row, 1, &row, &sum, INSERT_VALUES));
-    }
-  }
-  PetscCall(AssembleMat(*A));
+  PetscCall(AssembleRows(*da, MakeThinRow, &n, *A));
   PetscFunctionReturn(0);
 }
 
@@ -524,19 +480,9 @@ static PetscErrorCode Boundary(void)
 
 int main(int argc, char **argv)
 {
-  const char *const tests[] = {"sizes", "feng", "ways", "choices", "ends"};
-  PetscInt          which   = 0;
+  const TestPart parts[] = {{"sizes", Sizes}, {"ways", Ways}, {"choices", Choices}, {"ends", Boundary}, {NULL, NULL}};
 
-  PetscFunctionBeginUser;
-  PetscCall(TestInitialize(&argc, &argv, help));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", tests, PETSC_STATIC_ARRAY_LENGTH(tests), &which, NULL));
-  if (which == 0) PetscCall(Sizes());
-  else if (which == 1) PetscCall(Feng());
-  else if (which == 2) PetscCall(Ways());
-  else if (which == 3) PetscCall(Choices());
-  else PetscCall(Boundary());
-  PetscCall(PetscFinalize());
-  return 0;
+  return RunTests(argc, argv, help, parts);
 }
 
 /*TEST
@@ -569,37 +515,5 @@ int main(int argc, char **argv)
       suffix: ends
       nsize: {{1 2}}
       args: -test ends -pc_kcycle_process_eq_limit 0
-
-  testset:
-    requires: !complex double
-    args: -test feng -ksp_type richardson -ksp_norm_type unpreconditioned -ksp_rtol 1e-6 -pc_type kcycle -pc_kcycle_kappa 1 -pc_kcycle_grid interior
-    args: -pc_kcycle_interpolation simplex -pc_mg_galerkin both -mg_levels_ksp_type richardson -mg_levels_ksp_max_it 1 -mg_levels_pc_type relax
-
-    test:
-      suffix: feng_fourcolor
-      args: -L 8 -pc_mg_levels 8 -mg_levels_pc_relax_type fourcolor
-
-    test:
-      suffix: feng_fourcolor_9
-      args: -L 9 -pc_mg_levels 9 -mg_levels_pc_relax_type fourcolor
-
-    test:
-      suffix: feng_fourcolor_parallel
-      nsize: {{1 2 4}}
-      args: -L 8 -pc_mg_levels 7 -mg_levels_pc_relax_type fourcolor
-
-    test:
-      suffix: feng_redblack
-      args: -L 8 -pc_mg_levels 8 -mg_levels_pc_relax_type redblack
-
-    test:
-      suffix: feng_jacobi
-      args: -L 8 -pc_mg_levels 8 -mg_levels_pc_relax_type jacobi -mg_levels_pc_relax_omega 0.8
-      args: -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 1 -mg_coarse_pc_type jacobi -mg_coarse_ksp_richardson_scale 0.8
-
-    test:
-      suffix: feng_jacobi_667
-      args: -L 8 -pc_mg_levels 8 -mg_levels_pc_relax_type jacobi -mg_levels_pc_relax_omega 0.667
-      args: -mg_coarse_ksp_type richardson -mg_coarse_ksp_max_it 1 -mg_coarse_pc_type jacobi -mg_coarse_ksp_richardson_scale 0.667
 
 TEST*/

@@ -5,6 +5,15 @@
 
 #include <petsckcycle.h>
 #include <petscdmda.h>
+#include <stdint.h>
+
+/* A number between 0 and 1 from any other one (the generator is splitmix64) */
+static inline PetscReal RandomFrom(uint64_t z)
+{
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return (PetscReal)((z ^ (z >> 31)) >> 11) / (PetscReal)9007199254740992.0;
+}
 
 /* On the first process */
 #define Print(...) PetscPrintf(PETSC_COMM_WORLD, __VA_ARGS__)
@@ -29,6 +38,38 @@ static inline PetscBool Given(const char name[])
 
   PetscCallAbort(PETSC_COMM_SELF, PetscOptionsGetBool(NULL, NULL, name, &given, NULL));
   return given;
+}
+
+/* The parts of a test program; the last one has no name */
+typedef struct {
+  const char *name;
+  PetscErrorCode (*run)(void);
+} TestPart;
+
+/* The program that runs the part of -test, or the first one */
+static inline int RunTests(int argc, char **argv, const char help[], const TestPart parts[])
+{
+  const char *names[16];
+  PetscInt    n = 0, which = 0;
+
+  PetscCall(TestInitialize(&argc, &argv, help));
+  while (parts[n].name) {
+    names[n] = parts[n].name;
+    n++;
+  }
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-test", names, n, &which, NULL));
+  PetscCall((*parts[which].run)());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/* The type of matrices: -type, by default aij */
+static inline MatType TypeOption(void)
+{
+  static char type[64] = MATAIJ;
+
+  PetscCallAbort(PETSC_COMM_WORLD, PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
+  return type;
 }
 
 /* Options in the place of those of the command line, until PopOptions() */
@@ -56,6 +97,16 @@ static inline PC PCOf(KSP ksp)
   PetscCallAbort(PETSC_COMM_SELF, KSPGetPC(ksp, &pc));
   return pc;
 }
+
+static inline PetscBool HasType_Private(PetscObject object, const char type[])
+{
+  PetscBool has = PETSC_FALSE;
+
+  PetscCallAbort(PETSC_COMM_SELF, PetscObjectTypeCompare(object, type, &has));
+  return has;
+}
+
+#define HasType(object, type) HasType_Private((PetscObject)(object), type)
 
 /* One claim, one line */
 static inline PetscErrorCode Claim(int holds, const char claim[])
@@ -163,11 +214,68 @@ static inline PetscErrorCode MakeDM(MPI_Comm comm, PetscInt dim, const PetscInt 
   PetscFunctionReturn(0);
 }
 
+/* A row of a matrix on a DMDA: the diagonal, then the other entries */
+typedef struct {
+  PetscInt    n;
+  MatStencil  col[27];
+  PetscScalar value[27];
+} StencilRow;
+
+static inline void RowEntry(StencilRow *row, const PetscInt to[], PetscScalar value)
+{
+  row->col[row->n]     = (MatStencil){to[2], to[1], to[0], 0};
+  row->value[row->n++] = value;
+}
+
+/* A coupling in proportion to the difference of two values; stored: the other one has a column */
+static inline void RowCoupling(StencilRow *row, const PetscInt to[], PetscScalar coupling, PetscBool stored)
+{
+  row->value[0] += coupling;
+  if (stored) RowEntry(row, to, -coupling);
+}
+
+/* Neighbour number o of a point: 0 and 1 in x, 2 and 3 in y, 4 and 5 in z */
+static inline void StarNeighbour(const PetscInt at[], PetscInt o, PetscInt to[])
+{
+  for (PetscInt d = 0; d < 3; d++) to[d] = at[d];
+  to[o / 2] += o % 2 ? 1 : -1;
+}
+
+static inline PetscBool IsInBox(const PetscInt at[], const PetscInt size[], PetscInt dim)
+{
+  for (PetscInt d = 0; d < dim; d++) {
+    if (at[d] < 0 || at[d] >= size[d]) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
 static inline PetscErrorCode AssembleMat(Mat A)
 {
   PetscFunctionBeginUser;
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* Makes a matrix of rows that are functions of the indices. The diagonal of a row is 0 at first; entries with the same
+   column are added up */
+static inline PetscErrorCode AssembleRows(DM          da, void (*make)(const void *, const PetscInt[], StencilRow *),
+                                          const void *ctx, Mat A)
+{
+  PetscInt s[3], m[3], at[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatZeroEntries(A));
+  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
+  FOR_BOX(at, s, m) {
+    StencilRow row;
+
+    row.n = 0;
+    RowEntry(&row, at, 0);
+    make(ctx, at, &row);
+    PetscCall(MatSetValuesStencil(A, 1, row.col, row.n, row.col, row.value, ADD_VALUES));
+  }
+  PetscCall(AssembleMat(A));
   PetscFunctionReturn(0);
 }
 
@@ -179,14 +287,15 @@ static inline PetscErrorCode AssembleVec(Vec v)
   PetscFunctionReturn(0);
 }
 
-/* The constants in the null space of a matrix */
-static inline PetscErrorCode AttachConstants(Mat A)
+/* The constants in the null space of a matrix; a right side, or NULL, loses its part in them */
+static inline PetscErrorCode AttachConstants(Mat A, Vec b)
 {
   MatNullSpace constants;
 
   PetscFunctionBeginUser;
   PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)A), PETSC_TRUE, 0, NULL, &constants));
   PetscCall(MatSetNullSpace(A, constants));
+  if (b) PetscCall(MatNullSpaceRemove(constants, b));
   PetscCall(MatNullSpaceDestroy(&constants));
   PetscFunctionReturn(0);
 }
@@ -204,6 +313,29 @@ static inline PetscErrorCode MakeKSP(Mat A, KSPType type, PCType pctype, KSP *ks
   PetscCall(KSPGetPC(*ksp, &own));
   PetscCall(PCSetType(own, pctype));
   if (pc) *pc = own;
+  PetscFunctionReturn(0);
+}
+
+/* A solver with PCKCYCLE, to a relative tolerance in at most some iterations. Options are read */
+static inline PetscErrorCode MakeSolver(Mat A, KSPType type, PetscReal rtol, PetscInt most, KSP *ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MakeKSP(A, type, PCKCYCLE, ksp, NULL));
+  PetscCall(KSPSetTolerances(*ksp, rtol, 1e-300, PETSC_DEFAULT, most));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(0);
+}
+
+/* Sweeps of PCRELAX from zero or a guess, as in multigrid */
+static inline PetscErrorCode MakeSweeps(Mat A, PCRelaxType type, PetscInt its, PetscBool guess, KSP *ksp, PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MakeKSP(A, KSPRICHARDSON, PCRELAX, ksp, pc));
+  PetscCall(PCRelaxSetType(*pc, type));
+  PetscCall(KSPSetNormType(*ksp, KSP_NORM_NONE));
+  PetscCall(KSPSetConvergenceTest(*ksp, KSPConvergedSkip, NULL, NULL));
+  PetscCall(KSPSetTolerances(*ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, its));
+  PetscCall(KSPSetInitialGuessNonzero(*ksp, guess));
   PetscFunctionReturn(0);
 }
 
@@ -258,12 +390,31 @@ static inline PetscErrorCode RelativeResidual(Mat A, Vec b, Vec x, PetscReal *re
 
   PetscFunctionBeginUser;
   PetscCall(VecDuplicate(b, &r));
-  PetscCall(MatMult(A, x, r));
-  PetscCall(VecAYPX(r, -1.0, b));
+  PetscCall(MatResidual(A, b, x, r));
   PetscCall(VecNorm(r, NORM_2, relative));
   PetscCall(VecNorm(b, NORM_2, &norm));
   *relative /= norm;
   PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(0);
+}
+
+/* |(M u, v) - (u, N v)| / (|M u| |v|), without conjugation; N: the transpose of the preconditioner M, or M itself */
+static inline PetscErrorCode AdjointError(PC pc, PetscBool transpose, Vec u, Vec v, PetscReal *error)
+{
+  Vec         Mu, Nv;
+  PetscScalar left, right;
+  PetscReal   size[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(DuplicateVec(u, &Mu, &Nv));
+  PetscCall(PCApply(pc, u, Mu));
+  PetscCall(transpose ? PCApplyTranspose(pc, v, Nv) : PCApply(pc, v, Nv));
+  PetscCall(VecTDot(Mu, v, &left));
+  PetscCall(VecTDot(u, Nv, &right));
+  PetscCall(VecNorm(Mu, NORM_2, &size[0]));
+  PetscCall(VecNorm(v, NORM_2, &size[1]));
+  *error = PetscAbsScalar(left - right) / (size[0] * size[1]);
+  PetscCall(DestroyAll(&Mu, &Nv));
   PetscFunctionReturn(0);
 }
 

@@ -54,11 +54,6 @@ static PetscErrorCode CaseGrid(Case *c, PetscInt number, PetscBool *possible)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreatePC(Mat A, PCType type, PC *pc)
-{
-  return MakePC(A, type, pc);
-}
-
 /* Sweeps on both matrices, and a cycle with coloured sweeps, whose transfers are fused with them, or with Jacobi
    sweeps, whose transfers are not */
 static PetscErrorCode CaseSolvers(Case *c)
@@ -73,12 +68,12 @@ static PetscErrorCode CaseSolvers(Case *c)
   for (PetscInt i = 0; i < 2; i++) {
     const PCRelaxType type = types[c->g.box || (c->g.dim > 1 && number % 4 == 3)][(number + i) % SWEEPS];
 
-    PetscCall(CreatePC(i ? c->B : c->A, PCRELAX, &c->relax[i]));
+    PetscCall(MakePC(i ? c->B : c->A, PCRELAX, &c->relax[i]));
     PetscCall(PCRelaxSetType(c->relax[i], type));
     PetscCall(PCRelaxSetOrder(c->relax[i], (PCRelaxOrderType)(number % 3)));
     if (GridChoose(&c->g, 30 + i, 3) == 0) PetscCall(PCRelaxSetOmega(c->relax[i], 0.8));
     PetscCall(PCSetUp(c->relax[i]));
-    PetscCall(CreatePC(c->A, PCKCYCLE, &c->kcycle[i]));
+    PetscCall(MakePC(c->A, PCKCYCLE, &c->kcycle[i]));
     PetscCall(PCSetOptionsPrefix(c->kcycle[i], i ? "jacobi_" : "coloured_"));
     PetscCall(PCSetFromOptions(c->kcycle[i]));
     PetscCall(PCSetUp(c->kcycle[i]));

@@ -3,7 +3,7 @@
 set -u
 . "$KC_TOP/conf/tap.sh"
 
-# views NUMBER OPTIONS...: what ex45 shows with so many threads
+# views NUMBER OPTIONS...: what ex45 shows with NUMBER threads
 views() {
   number=$1
   shift

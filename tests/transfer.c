@@ -1,5 +1,5 @@
 static char help[] =
-    "Structured levels of PCKCYCLE beside their definition: interpolation, restriction and coarse operators on random \
+    "Structured levels of PCKCYCLE and their definition: interpolation, restriction and coarse operators on random \
 grids.\n\
   -first <0> -cases <60>   which random cases\n\n";
 
@@ -16,9 +16,9 @@ typedef struct {
   GridBoundary boundary[3][2];
   PetscInt     npoints;
   PetscInt    *row;            /* of each point */
-  PetscBool   *decoupled;      /* points that are coupled to nobody */
+  PetscBool   *decoupled;      /* isolated points */
   PetscReal   *sum, *coupling; /* of the row of each point; back and ahead in each direction, of the sign of the row */
-  int         *beside;         /* of each point: are there couplings back and ahead in each direction? */
+  int         *sides;          /* of each point: are there couplings back and ahead in each direction? */
   PetscBool    couples[3];     /* are there couplings in a direction? */
   DM           da;
 } Level;
@@ -93,7 +93,7 @@ static PetscErrorCode LevelFinish(Level *l)
   l->npoints = l->size[0] * l->size[1] * l->size[2];
   PetscCall(GridRows(l->da, l->npoints, &l->row));
   PetscCall(PetscCalloc1(l->npoints, &l->decoupled));
-  PetscCall(PetscCalloc3(l->npoints, &l->sum, 6 * l->npoints, &l->coupling, 6 * l->npoints, &l->beside));
+  PetscCall(PetscCalloc3(l->npoints, &l->sum, 6 * l->npoints, &l->coupling, 6 * l->npoints, &l->sides));
   PetscFunctionReturn(0);
 }
 
@@ -102,7 +102,7 @@ static PetscErrorCode LevelDestroy(Level *l)
   PetscFunctionBeginUser;
   PetscCall(PetscFree(l->row));
   PetscCall(PetscFree(l->decoupled));
-  PetscCall(PetscFree3(l->sum, l->coupling, l->beside));
+  PetscCall(PetscFree3(l->sum, l->coupling, l->sides));
   PetscCall(DMDestroy(&l->da));
   PetscFunctionReturn(0);
 }
@@ -112,13 +112,7 @@ static PetscInt Number(const Level *l, const PetscInt at[])
   return at[0] + l->size[0] * (at[1] + l->size[1] * at[2]);
 }
 
-/* The points that this process owns */
-#define FOR_OWNED(l, at)                                                  \
-  for ((at)[2] = (l)->s[2]; (at)[2] < (l)->s[2] + (l)->n[2]; (at)[2]++)   \
-    for ((at)[1] = (l)->s[1]; (at)[1] < (l)->s[1] + (l)->n[1]; (at)[1]++) \
-      for ((at)[0] = (l)->s[0]; (at)[0] < (l)->s[0] + (l)->n[0]; (at)[0]++)
-
-/* Which points have no entry beside the diagonal, and which directions have couplings; known on all processes */
+/* Which points have no entry off the diagonal, and which directions have couplings; known on all processes */
 static PetscErrorCode FindDecoupled(Level *l, Mat A)
 {
   PetscInt at[3], *place;
@@ -128,7 +122,7 @@ static PetscErrorCode FindDecoupled(Level *l, Mat A)
   PetscCall(PetscCalloc1(l->npoints, &coupled));
   PetscCall(PetscMalloc1(l->npoints, &place));
   for (PetscInt i = 0; i < l->npoints; i++) place[l->row[i]] = i;
-  FOR_OWNED(l, at) {
+  FOR_BOX(at, l->s, l->n) {
     const PetscInt     row = l->row[Number(l, at)];
     const PetscInt    *cols;
     const PetscScalar *v;
@@ -147,7 +141,7 @@ static PetscErrorCode FindDecoupled(Level *l, Mat A)
       coupled[Number(l, at)] = 1;
       for (PetscInt d = 0; d < 3; d++) {
         couples[d] |= to[d] != at[d];
-        if (to[d] != at[d]) l->beside[6 * Number(l, at) + 2 * d + (to[d] > at[d])] = 1;
+        if (to[d] != at[d]) l->sides[6 * Number(l, at) + 2 * d + (to[d] > at[d])] = 1;
       }
     }
     PetscCall(MatRestoreRow(A, row, &m, &cols, &v));
@@ -157,7 +151,7 @@ static PetscErrorCode FindDecoupled(Level *l, Mat A)
   PetscCallMPI(
       MPI_Allreduce(MPI_IN_PLACE, l->coupling, (PetscMPIInt)(6 * l->npoints), MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(
-      MPI_Allreduce(MPI_IN_PLACE, l->beside, (PetscMPIInt)(6 * l->npoints), MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+      MPI_Allreduce(MPI_IN_PLACE, l->sides, (PetscMPIInt)(6 * l->npoints), MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, couples, 3, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   for (PetscInt i = 0; i < l->npoints; i++) l->decoupled[i] = (PetscBool)!coupled[i];
   for (PetscInt d = 0; d < 3; d++) l->couples[d] = (PetscBool)couples[d];
@@ -246,13 +240,13 @@ static void Mirror(const Level *fine, PetscInt d, PetscInt at[2])
    along the boundary */
 static PetscReal EndWeight(const Level *fine, PetscBool box, const PetscInt point[], PetscInt d, int side)
 {
-  const int *beside = &fine->beside[6 * Number(fine, point)];
-  PetscInt   at[3]  = {point[0], point[1], point[2]}, next[3];
+  const int *sides = &fine->sides[6 * Number(fine, point)];
+  PetscInt   at[3] = {point[0], point[1], point[2]}, next[3];
   PetscReal  inward, excess;
 
   for (PetscInt t = 0; t < 3; t++) {
     if (!box || t == d || fine->boundary[t][0] == BOUNDARY_PERIODIC) continue;
-    if (beside[2 * t] != beside[2 * t + 1]) at[t] += beside[2 * t] ? -1 : 1;
+    if (sides[2 * t] != sides[2 * t + 1]) at[t] += sides[2 * t] ? -1 : 1;
   }
   for (PetscInt t = 0; t < 3; t++) next[t] = at[t] + (t == d ? (side ? -1 : 1) : 0);
   inward = PetscMax(fine->coupling[6 * Number(fine, at) + 2 * d + (side == 0)], 0);
@@ -302,7 +296,7 @@ static PetscErrorCode Reference(const Case *c, const Level *fine, const Level *c
   PetscCall(MatSetType(*P, MATAIJ));
   PetscCall(MatSeqAIJSetPreallocation(*P, 8, NULL));
   PetscCall(MatMPIAIJSetPreallocation(*P, 8, NULL, 8, NULL));
-  FOR_OWNED(fine, at) {
+  FOR_BOX(at, fine->s, fine->n) {
     PetscInt       to[9][3], f[3];
     PetscReal      weight[9];
     const PetscInt m = Weights(c, fine, coarse, factor, first, at, to, weight), row = fine->row[Number(fine, at)];
@@ -380,7 +374,7 @@ static PetscReal PartElsewhere(const Case *c, const Level *fine, const Level *co
 }
 
 /* Couplings of a product collapsed to a star: those of fine points that coincide with coarse ones in a direction, times
-   the part of the weights that the next point has on the next coarse point */
+   the weights of the next point on the next coarse point */
 static PetscErrorCode AddCouplings(const Case *c, const Level *fine, const Level *coarse, const PetscInt factor[],
                                    const PetscInt first[], Mat A, Mat Q, Mat S)
 {
@@ -390,7 +384,7 @@ static PetscErrorCode AddCouplings(const Case *c, const Level *fine, const Level
   PetscCall(PetscMalloc2(fine->npoints, &place, coarse->npoints, &cplace));
   for (PetscInt i = 0; i < fine->npoints; i++) place[fine->row[i]] = i;
   for (PetscInt i = 0; i < coarse->npoints; i++) cplace[coarse->row[i]] = i;
-  FOR_OWNED(fine, at) {
+  FOR_BOX(at, fine->s, fine->n) {
     const PetscInt     row = fine->row[Number(fine, at)], *cols, *ccols;
     const PetscScalar *v, *w;
     PetscInt           m, mc;
@@ -444,7 +438,7 @@ static PetscErrorCode CoarseOperator(const Case *c, const Level *fine, const Lev
   PetscCall(MatMPIAIJSetPreallocation(*S, 27, NULL, 27, NULL));
   PetscCall(MatSetOption(*S, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   if (star) PetscCall(AddCouplings(c, fine, coarse, factor, first, A, Q, *S));
-  FOR_OWNED(coarse, at) {
+  FOR_BOX(at, coarse->s, coarse->n) {
     const PetscInt row  = coarse->row[Number(coarse, at)],
                    f[3] = {factor[0] * at[0] + first[0], factor[1] * at[1] + first[1], factor[2] * at[2] + first[2]};
     const PetscInt    *cols;
@@ -483,7 +477,6 @@ static PetscErrorCode CompareProduct(const Case *c, PetscInt l, Mat P, Mat G, Pe
   KSP       ksp;
   Mat       A, C, aij;
   PetscReal norm, difference;
-  PetscBool stencil;
 
   PetscFunctionBeginUser;
   PetscCall(PCMGGetSmoother(c->pc, l, &ksp));
@@ -495,8 +488,7 @@ static PetscErrorCode CompareProduct(const Case *c, PetscInt l, Mat P, Mat G, Pe
     PetscCall(MatConvert(C, MATAIJ, MAT_INITIAL_MATRIX, &aij));
     PetscCall(MatAXPY(aij, again ? -3 : -1, G, DIFFERENT_NONZERO_PATTERN));
     PetscCall(MatNorm(aij, NORM_FROBENIUS, &difference));
-    PetscCall(PetscObjectTypeCompare((PetscObject)C, MATSTENCIL, &stencil));
-    if (!stencil || !(difference <= 1e-12 * norm)) *holds = PETSC_FALSE;
+    if (!HasType(C, MATSTENCIL) || !(difference <= 1e-12 * norm)) *holds = PETSC_FALSE;
     PetscCall(MatDestroy(&aij));
     PetscCall(MatScale(A, 3.0));
     PetscCall(MatPtAP(A, P, MAT_REUSE_MATRIX, PETSC_DEFAULT, &C));
@@ -505,7 +497,7 @@ static PetscErrorCode CompareProduct(const Case *c, PetscInt l, Mat P, Mat G, Pe
   PetscFunctionReturn(0);
 }
 
-/* One level beside its reference; the level is the finest of those that remain */
+/* One level and its reference; the level is the finest of those that remain */
 static PetscErrorCode CheckLevel(const Case *c, PetscInt l, const Level *fine, Level *coarse, PetscBool star,
                                  PetscBool holds[])
 {
@@ -561,7 +553,7 @@ static PetscErrorCode CheckLevels(const Case *c, PetscBool holds[])
     PetscCall(LevelDestroy(&level[0]));
     level[0] = level[1];
   }
-  /* 3, or 8 where couplings jump; else it goes on on fewer processes, where one would keep no point */
+  /* 3, or 8 where couplings jump; else it is agglomerated where one would keep no point */
   if (holds[GRIDS] && PetscMax(level[0].size[0], PetscMax(level[0].size[1], level[0].size[2])) > 8) {
     PetscCall(LevelOperator(c, 0, &A));
     PetscCall(FindDecoupled(&level[0], A));
@@ -583,13 +575,11 @@ static PetscErrorCode RunCase(Case *c, PetscBool holds[])
   PetscFunctionBeginUser;
   PetscCall(GridCreateDM(&c->g, &da));
   PetscCall(GridCreateMat(&c->g, da, c->g.number % 2 ? MATAIJ : MATSTENCIL, &A));
-  PetscCall(PCCreate(PETSC_COMM_WORLD, &c->pc));
-  PetscCall(PCSetType(c->pc, PCKCYCLE));
+  PetscCall(MakePC(A, PCKCYCLE, &c->pc));
   PetscCall(PCKCycleSetProcEqLim(c->pc, 0)); /* as many levels on all processes as can be had */
   PetscCall(PCKCycleSetStructured(c->pc, PC_KCYCLE_STRUCTURED_ON));
   PetscCall(PCKCycleSetInterpolation(c->pc, c->interpolation));
   PetscCall(PCKCycleSetSemicoarsen(c->pc, c->directions));
-  PetscCall(PCSetOperators(c->pc, A, A));
   PetscCall(PCSetUp(c->pc));
   PetscCall(CheckLevels(c, holds));
   PetscCall(DestroyAll(&c->pc, &A, &da));

@@ -14,7 +14,7 @@ build() {
   compile c "$src/$2/$1.c" "$1" > "$1.log" 2>&1 || echo "$2/$1.c does not compile with this PETSc" > "$1.missing"
 }
 
-# Iterations of each linear solve, at most so many: -ksp_converged_reason prints them
+# Iterations of each linear solve, at most a number: -ksp_converged_reason prints them
 few() {
   most=$1
   shift

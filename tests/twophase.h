@@ -24,15 +24,6 @@ typedef struct {
   MatType   type;
 } TwoPhase;
 
-/* Of matrices that are not asked to be stencils: -type */
-static inline MatType TwoPhaseType(void)
-{
-  static char type[64] = MATAIJ;
-
-  PetscCallAbort(PETSC_COMM_WORLD, PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
-  return type;
-}
-
 /* The usual problem: nine discs */
 static inline void TwoPhaseInit(TwoPhase *t, PetscInt dim, PetscInt n, PetscReal contrast)
 {
@@ -44,7 +35,7 @@ static inline void TwoPhaseInit(TwoPhase *t, PetscInt dim, PetscInt n, PetscReal
   t->radius   = 0.3;
   t->x        = 1;
   t->y        = 1;
-  t->type     = TwoPhaseType();
+  t->type     = TypeOption();
 }
 
 static inline PetscReal TwoPhaseCoefficient(const TwoPhase *t, const PetscInt at[])
@@ -69,22 +60,17 @@ static inline PetscBool TwoPhaseIsStored(const TwoPhase *t, const PetscInt at[])
   return PETSC_FALSE;
 }
 
-static inline PetscErrorCode TwoPhaseRow(const TwoPhase *t, const PetscInt at[], Mat A)
+static inline void TwoPhaseRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
-  const PetscReal me  = TwoPhaseCoefficient(t, at);
-  MatStencil      row = {at[2], at[1], at[0], 0}, col[7];
-  PetscScalar     value[7];
-  PetscInt        m = 1;
+  const TwoPhase *t  = (const TwoPhase *)ctx;
+  const PetscReal me = TwoPhaseCoefficient(t, at);
 
-  PetscFunctionBeginUser;
-  col[0]   = row;
-  value[0] = 0;
   for (PetscInt o = 0; o < 2 * t->dim; o++) {
-    PetscInt  to[3] = {at[0], at[1], at[2]}, place[3] = {at[0], at[1], at[2]};
+    PetscInt  to[3], place[3] = {at[0], at[1], at[2]};
     PetscReal other, c;
     PetscBool outside;
 
-    to[o / 2] += o % 2 ? 1 : -1;
+    StarNeighbour(at, o, to);
     outside      = (PetscBool)(!t->periodic && (to[o / 2] < 0 || to[o / 2] >= t->n));
     place[o / 2] = (to[o / 2] + t->n) % t->n;
     if (outside && t->closed) continue;
@@ -93,24 +79,14 @@ static inline PetscErrorCode TwoPhaseRow(const TwoPhase *t, const PetscInt at[],
              : o < 4 && 2 * at[0] >= t->n ? t->y
                                           : 1) *
         (t->harmonic ? 2 * me * other / (me + other) : (me + other) / 2);
-    value[0] += c;
-    if (outside || TwoPhaseIsStored(t, at) || (TwoPhaseIsStored(t, to) && !t->onesided)) continue;
-    col[m]     = (MatStencil){to[2], to[1], to[0], 0};
-    value[m++] = -c;
+    RowCoupling(row, to, c,
+                (PetscBool)(!outside && !TwoPhaseIsStored(t, at) && (!TwoPhaseIsStored(t, to) || t->onesided)));
   }
-  PetscCall(MatSetValuesStencil(A, 1, &row, m, col, value, INSERT_VALUES));
-  PetscFunctionReturn(0);
 }
 
 static inline PetscErrorCode TwoPhaseAssemble(const TwoPhase *t, DM da, Mat A)
 {
-  PetscInt s[3] = {0, 0, 0}, m[3] = {1, 1, 1}, at[3];
-
-  PetscFunctionBeginUser;
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  FOR_BOX(at, s, m) PetscCall(TwoPhaseRow(t, at, A));
-  PetscCall(AssembleMat(A));
-  PetscFunctionReturn(0);
+  return AssembleRows(da, TwoPhaseRow, t, A);
 }
 
 /* The coefficient of each cell */
@@ -167,9 +143,7 @@ static inline PetscErrorCode TwoPhaseCreate(const TwoPhase *t, DM *da, Mat *A, V
   PetscCall(MatSetOption(*A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatCreateVecs(*A, &x, b));
   PetscCall(TwoPhaseSolution(t, *da, x));
-  if ((t->closed || t->periodic) && !t->stored) {
-    PetscCall(AttachConstants(*A));
-  }
+  if ((t->closed || t->periodic) && !t->stored) PetscCall(AttachConstants(*A, NULL));
   PetscCall(MatMult(*A, x, *b));
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(0);

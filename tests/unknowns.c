@@ -5,9 +5,9 @@ static char help[] =
 #include "poisson.h"
 
 /* Row u of a point: diffusion with a conductivity that jumps, upwind transport, reaction; and what it has of the
-   unknown beside, in the place and by its own couplings */
+   other unknown, in the place and by its own couplings */
 typedef struct {
-  PetscReal diffusion[3], jump, wind[3], reaction, beside, flux, size;
+  PetscReal diffusion[3], jump, wind[3], reaction, other, flux, size;
   PetscBool closed; /* no value is given at either end of x */
 } Kind;
 
@@ -70,7 +70,7 @@ static PetscErrorCode Assemble(Equations *s)
   FOR_BOX(at, start, n) {
     for (PetscInt u = 0; u < s->dof; u++) {
       const MatStencil  row = {at[2], at[1], at[0], u}, col[2] = {row, {at[2], at[1], at[0], (u + 1) % s->dof}};
-      const PetscScalar v[2] = {s->kind[u].size * s->kind[u].reaction, s->kind[u].size * s->kind[u].beside};
+      const PetscScalar v[2] = {s->kind[u].size * s->kind[u].reaction, s->kind[u].size * s->kind[u].other};
 
       PetscCall(MatSetValuesStencil(s->A, 1, &row, s->dof > 1 ? 2 : 1, col, v, ADD_VALUES));
       for (PetscInt d = 0; d < 3; d++) {
@@ -151,8 +151,8 @@ static PetscErrorCode CreateClosed(Equations *s)
   PetscFunctionReturn(0);
 }
 
-/* Nobody says so, and structured levels find it out: the answer is right for the part that has a solution. size: of the
-   part that has none, to that of the other one */
+/* No null space is attached, and structured levels find it: the answer is right for the part that has a solution.
+   size: of the part that has none, relative to that of the other one */
 static PetscErrorCode Right(PetscReal size, const char claim[])
 {
   KSPConvergedReason reason;
@@ -174,8 +174,7 @@ static PetscErrorCode Right(PetscReal size, const char claim[])
   PetscCall(PetscPopErrorHandler());
   PetscCall(KSPGetConvergedReason(s.ksp, &reason));
   PetscCall(ViewHas(PCOf(s.ksp), "warning: KSP converged by its norm", &warns));
-  PetscCall(MatMult(s.A, s.x, s.r));
-  PetscCall(VecAYPX(s.r, -1, s.b));
+  PetscCall(MatResidual(s.A, s.b, s.x, s.r));
   PetscCall(VecNorm(s.r, NORM_2, &norm[0]));
   PetscCall(MatNullSpaceRemove(constants, s.r));
   PetscCall(VecNorm(s.r, NORM_2, &norm[1]));
@@ -185,7 +184,7 @@ static PetscErrorCode Right(PetscReal size, const char claim[])
   PetscFunctionReturn(0);
 }
 
-/* Without structured levels KSP, which does not know that the operator is symmetric, finds an answer all the same */
+/* Without structured levels KSP, which is not told that the operator is symmetric, finds an answer all the same */
 static PetscErrorCode Wrong(void)
 {
   KSPConvergedReason reason;
@@ -196,7 +195,7 @@ static PetscErrorCode Wrong(void)
 
   PetscFunctionBeginUser;
   PetscCall(CreateClosed(&s));
-  PetscCall(AttachConstants(s.A));
+  PetscCall(AttachConstants(s.A, NULL));
   PetscCall(KSPGetPC(s.ksp, &pc));
   PetscCall(PCKCycleSetStructured(pc, PC_KCYCLE_STRUCTURED_OFF));
   PetscCall(KSPSetUp(s.ksp));
@@ -212,7 +211,7 @@ static PetscErrorCode Wrong(void)
   PetscCall(Claim(check && ierr == PETSC_ERR_NOT_CONVERGED, "an error where solves are checked"));
   PetscCall(MatSetOption(s.A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(KSPSolve(s.ksp, s.b, s.x));
-  PetscCall(ClaimView(pc, "warning", PETSC_FALSE, "none where KSP knows, and solves what can be solved"));
+  PetscCall(ClaimView(pc, "warning", PETSC_FALSE, "none where KSP has the null space, and solves what can be solved"));
   PetscCall(Destroy(&s));
   PetscFunctionReturn(0);
 }
@@ -222,7 +221,7 @@ static void Transport(Equations *s, PetscReal wind)
 {
   s->kind[0].jump         = 1e4;
   s->kind[0].diffusion[2] = 50;
-  s->kind[0].beside       = 0.05;
+  s->kind[0].other        = 0.05;
   for (PetscInt d = 0; d < 3; d++) s->kind[1].diffusion[d] = wind ? 0.01 : 1;
   s->kind[1].wind[0]  = wind;
   s->kind[1].reaction = 1;
@@ -279,7 +278,7 @@ int main(int argc, char **argv)
   PetscCall(Create(2, &s));
   for (PetscInt u = 0; u < 2; u++) {
     s.kind[u].reaction = 100;
-    s.kind[u].beside   = -100;
+    s.kind[u].other    = -100;
   }
   s.kind[1].wind[0] = 1;
   PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_GRID, 10, "a stiff reaction of two unknowns: together"));
@@ -289,7 +288,7 @@ int main(int argc, char **argv)
   s.kind[2]         = s.kind[1];
   s.kind[2].wind[1] = -20;
   s.kind[2].flux    = 0;
-  s.kind[1].beside  = 0.1;
+  s.kind[1].other   = 0.1;
   PetscCall(Solve(&s, PC_KCYCLE_HIERARCHY_UNKNOWNS, 10, "three unknowns, two of them transported"));
   PetscCall(Destroy(&s));
   PetscCall(Named());

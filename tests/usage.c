@@ -1,5 +1,5 @@
 static char help[] =
-    "Calls of PETSc's that change a solver between solves, and solvers beside each other, with PCKCYCLE; and grids \
+    "Calls of PETSc's that change a solver between solves, and solvers at the same time, with PCKCYCLE; and grids \
 that do not fit the operator.\n\
   -misfits  shows how the latter are refused\n\n";
 
@@ -96,8 +96,7 @@ static PetscErrorCode OneDM(void)
   PetscFunctionReturn(0);
 }
 
-/* The same solver on each process by itself, on a copy of the communicator, and on two halves at once, each with a
-   problem of its own */
+/* The same solver on each process, on a copy of the communicator, and on two halves at once with different problems */
 static PetscErrorCode Communicators(void)
 {
   char          world[64], other[64];
@@ -148,7 +147,7 @@ static PetscErrorCode UseAmat(void)
   PetscCall(KSPSetOperators(s.ksp, twice, s.A));
   PetscCall(VecScale(s.b, 2));
   PetscCall(PoissonSolverSolve(&s, sizeof(other), other));
-  PetscCall(ClaimSame(plain, other, PETSC_TRUE, "with twice the operator beside it, not used, solves are as before"));
+  PetscCall(ClaimSame(plain, other, PETSC_TRUE, "with another matrix, not used, solves are as before"));
   PetscCall(MatDestroy(&twice));
   PetscCall(PoissonSolverDestroy(&s));
   PetscFunctionReturn(0);

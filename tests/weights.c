@@ -1,22 +1,22 @@
-static char help[] = "Interpolation that follows the operator, point by point beside its definition.\n\n";
+static char help[] = "Interpolation that follows the operator, point by point, and its definition.\n\n";
 
 /*
   The definition, black box multigrid with absolute values: a fine point that lies between coarse ones in the directions
   S takes
 
-    v(p) = sum_o |c(o)| v(p + o) / (sum_o |c(o)| + excess),   c(o): couplings summed over the directions not in S,
+    v(p) = sum_o |c(o)| v(p + o) / (sum_o |c(o)| + excess),   c(o): couplings summed over the directions not in S.
 
-  where couplings c(o) of the wrong sign are first made up for by those with points beside that one, further in other
-  directions of S, and the excess of the row sum counts if a next point in S is missing or is coupled to nobody. If it
-  is next to nothing the weights are scaled to add up to one. Where couplings along a direction of S are weak beside
-  those along another direction e, by a factor of 10 at 5 % of the points, weights w(o) of the neighbours o are solved
-  for along e, with the couplings s(+-) ahead and behind:
+  Couplings c(o) of the wrong sign are first compensated by those with points next to that one, further in other
+  directions of S. The excess of the row sum counts if a next point in S is missing or is isolated. If it is next to
+  nothing, the weights are scaled to add up to one. Couplings along a direction of S may be weaker than those along
+  another direction e, by a factor of 10 at 5 % of the points. Then weights w(o) of the neighbours o are solved for
+  along e, with the couplings s(+-) ahead and back:
 
     (sum_o |c(o)| + excess) w(o) + sum_+- s(+-) (w(o) - w(o)(+-)) = |c(o)|
 
-  Where walls leave points without couplings these get some, 1e-8 of the geometric mean in their direction, to a power
-  of two; such points take nothing in the end. Every process works all of it out on the whole grid, from coefficients
-  that are functions of places.
+  Points that are isolated by walls get couplings: 1e-8 of the geometric mean in their direction, rounded to a power of
+  two. Such points take nothing in the end. Every process computes all of it on the whole grid, from coefficients
+  that are functions of indices.
 */
 #include <petsckcycle.h>
 #include "poisson.h"
@@ -31,7 +31,7 @@ typedef struct {
   const char *name, *grid; /* -pc_kcycle_grid */
   Boundary    boundary;
   PetscBool   box;      /* all 3^dim neighbours, couplings of both signs */
-  PetscBool   walls;    /* a part of the couplings is zero, some points are coupled to nobody */
+  PetscBool   walls;    /* a part of the couplings is zero, some points are isolated */
   PetscBool   periodic; /* in x */
 } Case;
 
@@ -52,7 +52,7 @@ typedef struct {
   const Case *c;
   PetscInt    dim, n[3], first;
   int         along[8];                       /* for each S: the direction along which weights are solved for, or -1 */
-  PetscReal   fill[3];                        /* couplings of points that are coupled to nobody, in each direction */
+  PetscReal   fill[3];                        /* couplings of isolated points, in each direction */
   PetscReal   v[MAX_POINTS], sum[MAX_POINTS]; /* interpolated function, sum of weights */
 } Grid;
 
@@ -113,7 +113,7 @@ static PetscReal Coupling(const Grid *g, const PetscInt at[], const PetscInt o[]
              : -size;
 }
 
-/* Coupled to nobody, by walls on all sides too */
+/* Isolated, by walls on all sides too */
 static PetscBool IsAlone(const Grid *g, const PetscInt at[])
 {
   PetscReal missing;
@@ -126,7 +126,7 @@ static PetscBool IsAlone(const Grid *g, const PetscInt at[])
   return PETSC_TRUE;
 }
 
-/* The row of a point: coefficients of its 27 neighbours, itself among them. Row sums are zero but beside ends */
+/* The row of a point: coefficients of its 27 neighbours, itself among them. Row sums are zero but next to ends */
 static void Row(const Grid *g, const PetscInt at[], PetscReal a[])
 {
   PetscReal missing, diagonal = 0;
@@ -216,7 +216,7 @@ static PetscReal CoarseFunction(PetscInt i, PetscInt j, PetscInt k)
   return 1 + Random(7, at);
 }
 
-/* Is the next point in one of the directions S missing, or coupled to nobody? */
+/* Is the next point in one of the directions S missing, or isolated? */
 static PetscBool IsBesideEnd(const Grid *g, const PetscInt at[], int S)
 {
   for (int d = 0; d < g->dim; d++) {
@@ -231,11 +231,10 @@ static PetscBool IsBesideEnd(const Grid *g, const PetscInt at[], int S)
   return PETSC_FALSE;
 }
 
-/* The equation of a point that lies between in the directions S: what couples it with its neighbours there, the sum of
-   that and of the excess if that counts, and couplings behind and ahead along direction e. complete: weights are to add
-   up to one */
+/* The equation of a point that lies between in the directions S: couplings with its neighbours there, their sum with
+   the excess if that counts, and couplings back and ahead along direction e. complete: weights are to add up to one */
 typedef struct {
-  PetscReal c[27], total, beside[2];
+  PetscReal c[27], total, next[2];
   PetscBool complete;
 } Equation;
 
@@ -252,7 +251,7 @@ static PetscBool IsBeside(PetscInt p, PetscInt m)
                      (m / 3 % 3 == 1 || p / 3 % 3 == m / 3 % 3) && (m / 9 == 1 || p / 9 == m / 9));
 }
 
-/* Couplings that are positive become zero, as far as negative ones with points beside that one go, which lose as much,
+/* Couplings that are positive become zero, as far as negative ones with points next to that one go, which lose as much,
    each in proportion */
 static void MakeUpSigns(PetscReal c[])
 {
@@ -292,7 +291,7 @@ static void GetEquation(const Grid *g, const PetscInt at[], int S, int e, Equati
     PetscInt to[3] = {at[0], at[1], at[2]};
 
     to[e] += 2 * side - 1;
-    q->beside[side] = to[e] < 0 || to[e] >= g->n[e] ? 0 : PetscMax(0, -a[Next(e, side)]);
+    q->next[side] = to[e] < 0 || to[e] >= g->n[e] ? 0 : PetscMax(0, -a[Next(e, side)]);
   }
   if (IsBesideEnd(g, at, S)) {
     q->total += PetscMax(0, excess);
@@ -342,24 +341,24 @@ static void InterpolateLine(Grid *g, const PetscInt first[], int S)
   for (at[e] = 0; at[e] < g->n[e]; at[e]++) GetEquation(g, at, S, e, &q[at[e]]);
   for (PetscInt i = 0; i < g->n[e]; i++) q[i].complete = (PetscBool)(q[i].complete && q[i].total != 0);
   for (PetscInt i = 0; i < g->n[e]; i++) {
-    PetscReal diagonal = q[i].total + q[i].beside[0] + q[i].beside[1];
+    PetscReal diagonal = q[i].total + q[i].next[0] + q[i].next[1];
 
-    if (i) diagonal -= q[i].beside[0] * q[i - 1].beside[1];
+    if (i) diagonal -= q[i].next[0] * q[i - 1].next[1];
     for (PetscInt m = 0; m < 27; m++) {
-      if (i) q[i].c[m] += q[i].beside[0] * q[i - 1].c[m];
+      if (i) q[i].c[m] += q[i].next[0] * q[i - 1].c[m];
       q[i].c[m] = diagonal == 0 ? 0 : q[i].c[m] / diagonal;
     }
-    q[i].beside[1] = diagonal == 0 ? 0 : q[i].beside[1] / diagonal;
+    q[i].next[1] = diagonal == 0 ? 0 : q[i].next[1] / diagonal;
   }
   for (PetscInt i = g->n[e] - 2; i >= 0; i--) {
-    for (PetscInt m = 0; m < 27; m++) q[i].c[m] += q[i].beside[1] * q[i + 1].c[m];
+    for (PetscInt m = 0; m < 27; m++) q[i].c[m] += q[i].next[1] * q[i + 1].c[m];
   }
   for (at[e] = 0; at[e] < g->n[e]; at[e]++) {
     if (Between(g, at) == S) Interpolate(g, at, &q[at[e]], q[at[e]].c);
   }
 }
 
-/* At how many points are couplings along d weak beside those along another direction, and how many points are there? */
+/* Numbers of points whose couplings along d are weaker than those along another direction, and of all points */
 static void CountWeak(const Grid *g, PetscReal weak[3][3], PetscReal *points)
 {
   PetscReal count[3] = {0, 0, 0};
@@ -428,27 +427,17 @@ static void Reference(Grid *g)
   }
 }
 
-static PetscErrorCode Assemble(const Grid *g, DM da, Mat A)
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
-  PetscInt s[3], m[3];
+  PetscReal a[27];
 
-  PetscFunctionBeginUser;
-  PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
-  for (PetscInt p = 0; p < m[0] * m[1] * m[2]; p++) {
-    const PetscInt   at[3] = {s[0] + p % m[0], s[1] + p / m[0] % m[1], s[2] + p / m[0] / m[1]};
-    const MatStencil row   = {at[2], at[1], at[0], 0};
-    PetscReal        a[27];
+  Row((const Grid *)ctx, at, a);
+  for (PetscInt q = 0; q < 27; q++) {
+    const PetscInt to[3] = {at[0] + q % 3 - 1, at[1] + q / 3 % 3 - 1, at[2] + q / 9 - 1};
 
-    Row(g, at, a);
-    for (PetscInt q = 0; q < 27; q++) {
-      const MatStencil  col = {at[2] + q / 9 - 1, at[1] + q / 3 % 3 - 1, at[0] + q % 3 - 1, 0};
-      const PetscScalar v   = a[q];
-
-      if (a[q] != 0) PetscCall(MatSetValuesStencil(A, 1, &row, 1, &col, &v, INSERT_VALUES));
-    }
+    if (q == 13) row->value[0] = a[q];
+    else if (a[q] != 0) RowEntry(row, to, a[q]);
   }
-  PetscCall(AssembleMat(A));
-  PetscFunctionReturn(0);
 }
 
 /* The interpolation that PCKCYCLE makes, from the next grid to the finest, and that grid */
@@ -507,7 +496,7 @@ static PetscErrorCode Try(Grid *g)
   PetscCall(DMSetDimension(da, g->dim));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, &A));
-  PetscCall(Assemble(g, da, A));
+  PetscCall(AssembleRows(da, MakeRow, g, A));
   PetscCall(MakePC(A, PCKCYCLE, &pc));
   PetscCall(PCSetDM(pc, da));
   PetscCall(PetscOptionsSetValue(NULL, "-pc_kcycle_grid", g->c->grid));

@@ -37,34 +37,28 @@ static PetscReal DiffusionAt(const Problem *p, const PetscInt at[])
   return !p->islands || (at[0] % 6 < 2 && at[1] % 6 < 2) ? 1 : 0.02;
 }
 
-static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
   const Problem *p    = (const Problem *)ctx;
   const PetscInt size = p->poisson.n;
   PetscBool      end  = PETSC_FALSE;
 
-  *n     = 1;
-  col[0] = (MatStencil){at[2], at[1], at[0], 0};
-  v[0]   = 0;
-  for (PetscInt d = 0; d < p->poisson.dim; d++) {
-    end = (PetscBool)(end || at[d] == 0 || at[d] == size - 1);
-    for (PetscInt side = 0; side < 2; side++) {
-      PetscInt  to[3] = {at[0], at[1], at[2]};
-      PetscReal x[3]  = {0, 0, 0}, inflow;
-      PetscBool outside;
+  for (PetscInt o = 0; o < 2 * p->poisson.dim; o++) {
+    const PetscInt d = o / 2, side = o % 2;
+    PetscInt       to[3];
+    PetscReal      x[3] = {0, 0, 0}, inflow;
+    PetscBool      outside;
 
-      for (PetscInt e = 0; e < p->poisson.dim; e++) x[e] = ((PetscReal)at[e] + 0.5) / (PetscReal)size;
-      x[d] = (PetscReal)(at[d] + side) / (PetscReal)size;
-      to[d] += 2 * side - 1;
-      outside = (PetscBool)(to[d] < 0 || to[d] == size);
-      inflow  = p->peclet * WindAt(p, d, x) * (side ? -1 : 1);
-      v[*n]   = -(outside ? 2 : 1) * PetscMin(DiffusionAt(p, at), DiffusionAt(p, to)) - PetscMax(inflow, 0);
-      v[0] -= v[*n];
-      col[*n] = (MatStencil){to[2], to[1], to[0], 0};
-      if (!outside) (*n)++;
-    }
+    StarNeighbour(at, o, to);
+    for (PetscInt e = 0; e < p->poisson.dim; e++) x[e] = ((PetscReal)at[e] + 0.5) / (PetscReal)size;
+    x[d]    = (PetscReal)(at[d] + side) / (PetscReal)size;
+    end     = (PetscBool)(end || at[d] == 0 || at[d] == size - 1);
+    outside = (PetscBool)(to[d] < 0 || to[d] == size);
+    inflow  = p->peclet * WindAt(p, d, x) * (side ? -1 : 1);
+    RowCoupling(row, to, (outside ? 2 : 1) * PetscMin(DiffusionAt(p, at), DiffusionAt(p, to)) + PetscMax(inflow, 0),
+                (PetscBool)!outside);
   }
-  if (p->stored && end) *n = 1;
+  if (p->stored && end) row->n = 1;
 }
 
 static PetscErrorCode CreateMatrix(Problem *p, DM *da, Mat *A)
@@ -73,19 +67,16 @@ static PetscErrorCode CreateMatrix(Problem *p, DM *da, Mat *A)
   PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p->poisson, da));
   PetscCall(DMCreateMatrix(*da, A));
   PetscCall(MatSetDM(*A, *da));
-  PetscCall(PoissonAssembleRows(*da, MakeRow, p, *A));
+  PetscCall(AssembleRows(*da, MakeRow, p, *A));
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode CreateSolver(Mat A, KSPType type, KSP *ksp)
 {
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(KSPSetType(*ksp, type));
+  PetscCall(MakeKSP(A, type, PCKCYCLE, ksp, NULL));
   PetscCall(KSPSetPCSide(*ksp, PC_RIGHT));
   PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(PCSetType(PCOf(*ksp), PCKCYCLE));
   PetscFunctionReturn(0);
 }
 
@@ -109,19 +100,17 @@ static PetscErrorCode Iterations(const Problem *p, DM da, KSP ksp, PetscInt *its
 
 static PetscErrorCode Solve(Problem *p, KSPType type, PetscInt *its)
 {
-  KSP ksp;
-  DM  da;
-  Mat A;
+  System s = {0};
 
   PetscFunctionBeginUser;
-  PetscCall(CreateMatrix(p, &da, &A));
-  PetscCall(CreateSolver(A, type, &ksp));
-  PetscCall(Iterations(p, da, ksp, its));
-  PetscCall(DestroyAll(&ksp, &A, &da));
+  PetscCall(CreateMatrix(p, &s.da, &s.A));
+  PetscCall(CreateSolver(s.A, type, &s.ksp));
+  PetscCall(Iterations(p, s.da, s.ksp, its));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 
-/* At most so many iterations, of GMRES and of BiCGStab, each of whose has two products */
+/* At most this number of iterations, of GMRES and of BiCGStab, each of whose has two products */
 static PetscErrorCode TestIterations(void)
 {
   const char *const names[] = {"constant", "along x", "eddy"};
@@ -212,25 +201,22 @@ static PetscErrorCode TestValues(PetscInt dim)
   const PetscReal peclet[] = {0, 10, 0.5, 0};
   Problem         p        = {.wind = EDDY};
   PetscInt        its, fresh;
-  KSP             ksp;
-  DM              da;
-  Mat             A;
+  System          s = {0};
 
   PetscFunctionBeginUser;
   p.poisson.dim = dim;
   p.poisson.n   = dim == 2 ? 50 : 16;
-  PetscCall(CreateMatrix(&p, &da, &A));
-  PetscCall(CreateSolver(A, KSPGMRES, &ksp));
+  PetscCall(CreateMatrix(&p, &s.da, &s.A));
+  PetscCall(CreateSolver(s.A, KSPGMRES, &s.ksp));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(peclet); i++) {
-
     p.peclet = peclet[i];
-    PetscCall(PoissonAssembleRows(da, MakeRow, &p, A));
-    PetscCall(Iterations(&p, da, ksp, &its));
+    PetscCall(AssembleRows(s.da, MakeRow, &p, s.A));
+    PetscCall(Iterations(&p, s.da, s.ksp, &its));
     PetscCall(Solve(&p, KSPGMRES, &fresh));
     PetscCall(ClaimThat(its == fresh && its < 100, "%" PetscInt_FMT "D, Peclet becomes %g: as a new solver", dim,
                         (double)p.peclet));
   }
-  PetscCall(DestroyAll(&ksp, &A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 

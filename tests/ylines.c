@@ -9,7 +9,7 @@ typedef struct {
   PetscScalar *r, *upper; /* of each point */
 } YLines;
 
-/* What lines of one parity need: r = b - the couplings with lines beside them */
+/* What lines of one parity need: r = b - the couplings with lines next to them */
 static void Gather(const KCycleStencil *st, const PetscScalar *b, const PetscScalar *x, PetscInt parity, YLines *y)
 {
   const KCycleBox *box = st->box;
@@ -168,36 +168,28 @@ static PetscErrorCode CreateParts(KCycleSmoother *s)
 }
 
 /* -eps u_xx - u_yy, and eps changes along x: two thirds of the grid are strong along y, the rest is isotropic */
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
+{
+  const PetscInt size[2] = {65, 49};
+
+  (void)ctx;
+  for (PetscInt o = 0; o < 4; o++) {
+    PetscInt to[3];
+
+    StarNeighbour(at, o, to);
+    RowCoupling(row, to, o > 1 || PetscMax(at[0], to[0]) >= 44 ? 1 : 0.01, IsInBox(to, size, 2));
+  }
+}
+
 static PetscErrorCode CreateProblem(DM *da, Mat *A)
 {
-  DMDALocalInfo info;
-
   PetscFunctionBeginUser;
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 65, 49, PETSC_DECIDE,
                          1, 1, 1, NULL, NULL, da));
   PetscCall(DMSetMatType(*da, "stencil"));
   PetscCall(DMSetUp(*da));
   PetscCall(DMCreateMatrix(*da, A));
-  PetscCall(DMDAGetLocalInfo(*da, &info));
-  for (PetscInt j = info.ys; j < info.ys + info.ym; j++) {
-    for (PetscInt i = info.xs; i < info.xs + info.xm; i++) {
-      const PetscReal  west = i < 44 ? 0.01 : 1, east = i + 1 < 44 ? 0.01 : 1;
-      const MatStencil row           = {0, j, i, 0},
-                       beside[4]     = {{0, j - 1, i, 0}, {0, j, i - 1, 0}, {0, j, i + 1, 0}, {0, j + 1, i, 0}};
-      const PetscScalar couplings[4] = {-1, -west, -east, -1};
-      MatStencil        col[5]       = {row};
-      PetscScalar       v[5]         = {west + east + 2};
-      PetscInt          n            = 1;
-
-      for (int q = 0; q < 4; q++) {
-        if (beside[q].i < 0 || beside[q].i == info.mx || beside[q].j < 0 || beside[q].j == info.my) continue;
-        col[n] = beside[q];
-        v[n++] = couplings[q];
-      }
-      PetscCall(MatSetValuesStencil(*A, 1, &row, n, col, v, INSERT_VALUES));
-    }
-  }
-  PetscCall(AssembleMat(*A));
+  PetscCall(AssembleRows(*da, MakeRow, NULL, *A));
   PetscFunctionReturn(0);
 }
 

@@ -191,44 +191,33 @@ static void Sweep(const Problem *p, PetscInt from, PetscInt to, PetscBool back, 
   }
 }
 
+static void MakeAnyRow(const void *ctx, const PetscInt at[], StencilRow *row)
+{
+  const Problem *p = (const Problem *)ctx;
+  PetscInt       off[3], to[3];
+
+  FOR_OFFSETS(p, off) {
+    const PetscReal value = Coupling(p, at, off);
+
+    for (PetscInt d = 0; d < 3; d++) to[d] = at[d] + off[d];
+    if (!off[0] && !off[1] && !off[2]) row->value[0] += value;
+    else if (value != 0 && Neighbour(p, at, off, (PetscInt[3]){0})) RowEntry(row, to, value);
+  }
+}
+
 static PetscErrorCode CreateMatrix(const Problem *p, DM *da, Mat *A)
 {
-  const DMBoundaryType  no = DM_BOUNDARY_NONE, around = DM_BOUNDARY_PERIODIC;
-  const DMDAStencilType st = p->box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR;
-  DMBoundaryType        b[3];
-  DMDALocalInfo         info;
-  PetscInt              at[3], off[3], to[3];
+  const DMBoundaryType no = DM_BOUNDARY_NONE, around = DM_BOUNDARY_PERIODIC;
 
   PetscFunctionBeginUser;
-  for (PetscInt d = 0; d < 3; d++) b[d] = p->periodic[d] ? around : no;
-  PetscCall(DMDACreate(PETSC_COMM_WORLD, da));
-  PetscCall(DMSetDimension(*da, p->dim));
-  PetscCall(DMDASetSizes(*da, p->size[0], p->size[1], p->size[2]));
-  PetscCall(DMDASetBoundaryType(*da, b[0], b[1], b[2]));
-  PetscCall(DMDASetStencilType(*da, st));
-  PetscCall(DMDASetStencilWidth(*da, 1));
-  PetscCall(DMDASetDof(*da, 1));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, p->dim, p->size, no, p->box ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR, da));
+  PetscCall(DMDASetBoundaryType(*da, p->periodic[0] ? around : no, p->periodic[1] ? around : no,
+                                p->periodic[2] ? around : no));
   PetscCall(DMSetMatType(*da, "stencil"));
   PetscCall(DMSetFromOptions(*da));
   PetscCall(DMSetUp(*da));
   PetscCall(DMCreateMatrix(*da, A));
-  PetscCall(DMDAGetLocalInfo(*da, &info));
-  for (at[2] = info.zs; at[2] < info.zs + info.zm; at[2]++) {
-    for (at[1] = info.ys; at[1] < info.ys + info.ym; at[1]++) {
-      for (at[0] = info.xs; at[0] < info.xs + info.xm; at[0]++) {
-        MatStencil row = {at[2], at[1], at[0], 0};
-
-        FOR_OFFSETS(p, off) {
-          MatStencil  col = {at[2] + off[2], at[1] + off[1], at[0] + off[0], 0};
-          PetscScalar v   = Coupling(p, at, off);
-
-          if (v != (PetscScalar)0.0 && Neighbour(p, at, off, to))
-            PetscCall(MatSetValuesStencil(*A, 1, &row, 1, &col, &v, ADD_VALUES));
-        }
-      }
-    }
-  }
-  PetscCall(AssembleMat(*A));
+  PetscCall(AssembleRows(*da, MakeAnyRow, p, *A));
   PetscFunctionReturn(0);
 }
 
@@ -243,13 +232,10 @@ static PetscErrorCode Compare(const Problem *p, DM da, Vec v, PetscReal (*f)(con
   PetscFunctionBeginUser;
   PetscCall(DMDAGetCorners(da, &s[0], &s[1], &s[2], &m[0], &m[1], &m[2]));
   PetscCall(VecGetArray(v, &a));
-  for (at[2] = s[2]; at[2] < s[2] + m[2]; at[2]++) {
-    for (at[1] = s[1]; at[1] < s[1] + m[1]; at[1]++) {
-      for (at[0] = s[0]; at[0] < s[0] + m[0]; at[0]++, i++) {
-        if (f) a[i] = (*f)(at);
-        else mine = PetscMax(mine, PetscAbsScalar(a[i] - x[Index(p, at)]));
-      }
-    }
+  FOR_BOX(at, s, m) {
+    if (f) a[i] = (*f)(at);
+    else mine = PetscMax(mine, PetscAbsScalar(a[i] - x[Index(p, at)]));
+    i++;
   }
   PetscCall(VecRestoreArray(v, &a));
   if (difference) PetscCallMPI(MPI_Allreduce(&mine, difference, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
@@ -260,16 +246,10 @@ static PetscErrorCode Compare(const Problem *p, DM da, Vec v, PetscReal (*f)(con
 static PetscErrorCode Relax(Mat A, const char type[], PetscBool guess, Vec b, Vec x)
 {
   KSP ksp;
+  PC  pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPRICHARDSON));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE));
-  PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, 2));
-  PetscCall(KSPSetInitialGuessNonzero(ksp, guess));
-  PetscCall(PCSetType(PCOf(ksp), PCRELAX));
-  PetscCall(PCRelaxSetType(PCOf(ksp), type));
+  PetscCall(MakeSweeps(A, type, 2, guess, &ksp, &pc));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPDestroy(&ksp));
@@ -406,28 +386,20 @@ static PetscReal Length(PetscInt n, PetscInt i)
 }
 
 /* Finite volumes on a tensor grid, values at the boundary */
-static void MakeRow(const void *ctx, const PetscInt at[], PetscInt *n, MatStencil col[], PetscScalar v[])
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
   const Poisson *p      = (const Poisson *)ctx;
   PetscReal      volume = 1;
 
   for (PetscInt d = 0; d < p->dim; d++) volume *= Length(p->n, at[d]);
-  *n     = 1;
-  col[0] = (MatStencil){at[2], at[1], at[0], 0};
-  v[0]   = 0;
-  for (PetscInt d = 0; d < p->dim; d++) {
-    for (PetscInt side = -1; side < 2; side += 2) {
-      PetscInt        to[3] = {at[0], at[1], at[2]};
-      const PetscReal here  = Length(p->n, at[d]);
-      PetscReal       there = 0;
+  for (PetscInt o = 0; o < 2 * p->dim; o++) {
+    const PetscReal here = Length(p->n, at[o / 2]);
+    PetscInt        to[3];
+    PetscBool       inside;
 
-      to[d] += side;
-      if (to[d] >= 0 && to[d] < p->n) there = Length(p->n, to[d]);
-      v[*n] = -volume / here / (0.5 * (here + there));
-      v[0] -= v[*n];
-      col[*n] = (MatStencil){to[2], to[1], to[0], 0};
-      if (there > 0) (*n)++;
-    }
+    StarNeighbour(at, o, to);
+    inside = (PetscBool)(to[o / 2] >= 0 && to[o / 2] < p->n);
+    RowCoupling(row, to, volume / here / (0.5 * (here + (inside ? Length(p->n, to[o / 2]) : 0))), inside);
   }
 }
 
@@ -436,7 +408,6 @@ static PetscErrorCode Iterations(const Poisson *p, DM da, Mat A, const char type
 {
   KSPConvergedReason reason;
   KSP                ksp;
-  PC                 pc;
   Vec                b, x;
   char               options[128];
 
@@ -446,9 +417,7 @@ static PetscErrorCode Iterations(const Poisson *p, DM da, Mat A, const char type
   PetscCall(PetscOptionsInsertString(NULL, options));
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(PoissonFill(p, da, b));
-  PetscCall(MakeKSP(A, KSPCG, PCKCYCLE, &ksp, &pc));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 500));
-  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(MakeSolver(A, KSPCG, 1e-8, 500, &ksp));
   PetscCall(SolveSystem(ksp, b, x, its, &reason));
   if (reason < 0) *its = 500;
   PetscCall(DestroyAll(&ksp, &b, &x));
@@ -469,7 +438,7 @@ static PetscErrorCode TestSolve(void)
     PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
     PetscCall(DMCreateMatrix(da, &A));
     PetscCall(MatSetDM(A, da));
-    PetscCall(PoissonAssembleRows(da, MakeRow, &p, A));
+    PetscCall(AssembleRows(da, MakeRow, &p, A));
     PetscCall(Iterations(&p, da, A, "alternating", 1, &lines));
     PetscCall(Iterations(&p, da, A, "redblack", 2, &points));
     PetscCall(Print("%" PetscInt_FMT "D, stretched: %" PetscInt_FMT " iterations by lines\n", dim, lines));
@@ -503,8 +472,7 @@ static PetscErrorCode TestWide(PetscInt dim, PetscInt n, const char type[])
   PetscCall(VecZeroEntries(x));
   PetscCall(Relax(A, type, PETSC_TRUE, b, x));
   PetscCall(VecNorm(x, NORM_2, &norm[0]));
-  PetscCall(MatMult(A, x, r));
-  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(MatResidual(A, b, x, r));
   PetscCall(VecNorm(r, NORM_2, &norm[1]));
   PetscCall(Print("%" PetscInt_FMT "D, %s: %.10g, residual %.10g\n", dim, type, (double)norm[0], (double)norm[1]));
   PetscCall(DestroyAll(&r, &b, &x, &A, &da));

@@ -12,7 +12,7 @@ options.\n\
 
   so that beta is 1 in the gas and 1 / contrast in the liquid. Finite volumes on n cells each way; the coupling of two
   cells is the beta of the face between them, times h^(dim - 2). Walls have no flux (the matrix is singular, its null
-  space is attached), or p is 0 in the cells behind them.
+  space is attached), or p is 0 in the cells outside of them.
 
   It shows a DMDA with KSPSetComputeOperators(), so that every preconditioner of PETSc and of petsc-kcycle can be chosen
   by options.
@@ -96,7 +96,7 @@ static PetscErrorCode SetFromOptions(Problem *p)
       NULL, Means, (PetscEnum)p->mean, (PetscEnum *)&p->mean, NULL));
   PetscCall(PetscOptionsEnum(
       "-wall",
-      "No flux; p = 0 behind the walls; or no flux with 2 as the last diagonal entry (thesis of Gupta, section 8)",
+      "No flux; p = 0 outside of the walls; or no flux with 2 as the last diagonal entry (thesis of Gupta, section 8)",
       NULL, Walls, (PetscEnum)p->wall, (PetscEnum *)&p->wall, NULL));
   PetscCall(PetscOptionsEnum("-rhs",
                              "Right side: that of a smooth solution, of a random one, or of the buoyancy of the gas",
@@ -300,7 +300,7 @@ static PetscErrorCode CheckPin(const Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* Mean over a face beside a flat interface: faces across the last direction lie on one side of it, others may be cut */
+/* Mean over a face next to a flat interface. Faces across the last direction are on one side, others may be cut */
 static PetscReal FaceBeta(const Problem *p, const Box *box, const PetscInt at[], PetscInt direction, PetscInt side)
 {
   const PetscInt  last = p->dim - 1;
@@ -312,7 +312,7 @@ static PetscReal FaceBeta(const Problem *p, const Box *box, const PetscInt at[],
   return gas * Beta(p, 0) + (1 - gas) * Beta(p, 1);
 }
 
-/* beta between a cell and its neighbour; a cell behind a wall has that of the cell */
+/* beta between a cell and its neighbour; a cell outside of a wall has that of the cell */
 static PetscReal CouplingBeta(const Problem *p, const Box *box, const PetscReal beta[], const PetscInt at[],
                               PetscInt direction, PetscInt side)
 {

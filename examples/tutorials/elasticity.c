@@ -106,7 +106,7 @@ static PetscErrorCode Assemble(DM da, PetscReal poisson, Mat *A)
   PetscFunctionReturn(0);
 }
 
-/* Translations and rotations, which algebraic multigrid wants to know */
+/* Translations and rotations, which algebraic multigrid needs */
 static PetscErrorCode AttachRigidBodyModes(DM da, Mat A)
 {
   Vec          coordinates;

@@ -275,7 +275,7 @@ static void BeginKeyword(FieldFile f, int keyword)
   f->wanted                       = Keywords[keyword].holds == HOLDS_WIDTHS ? f->n[Keywords[keyword].which] : f->cells;
   if (Keywords[keyword].holds != HOLDS_FIELD && f->has_width[Keywords[keyword].which])
     Complain(f, "%s, but the file has had sizes in this direction already", Keywords[keyword].name);
-  if (f->seen[keyword]) Complain(f, "%s stands there a second time", Keywords[keyword].name);
+  if (f->seen[keyword]) Complain(f, "%s is given a second time", Keywords[keyword].name);
   f->seen[keyword] = PETSC_TRUE;
 }
 

@@ -6,7 +6,7 @@ static char help[] = "A matrix in natural order and no DM: the grid is found in 
 /*
   - u_xx - u_yy = 1 in the unit square, u = 0 on its boundary, as many codes assemble it: an AIJ matrix, in which the
       point (i, j) has the number i + n j, and no DMDA.
-  The program knows nothing of petsc-kcycle.
+  The program does not name petsc-kcycle.
 */
 #include <petscksp.h>
 

@@ -1,4 +1,4 @@
-#include <petsc.h> /* -u_xx - u_yy = 1, u = 0 on the boundary (GHOSTED: no entries there). It knows no petsc-kcycle */
+#include <petsc.h> /* -u_xx - u_yy = 1, u = 0 on the boundary (GHOSTED: no entries there). It names no petsc-kcycle */
 
 int main(int argc, char **argv)
 {

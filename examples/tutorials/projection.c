@@ -8,9 +8,9 @@ static char help[] =
 
       u* = u + dt g,   div (beta grad p) = div u* / dt,   u = u* - dt beta grad p,   beta = 1 / density.
 
-  The pressure lives in cells, a velocity on each face. The density of the liquid is 1, that of the gas 1 / contrast; a
-  face has the mean density of its two cells. The bubble is a disc that moves with the mean velocity of its gas. Liquid
-  and gas start at rest; what the velocity carries along is neglected, as it is small at first.
+  The pressure is stored in cells, a velocity on each face. The density of the liquid is 1, that of the gas
+  1 / contrast. A face has the mean density of its two cells. The bubble is a disc that moves with the mean velocity of
+  its gas. Liquid and gas start at rest; what the velocity carries along is neglected, as it is small at first.
 
   It shows a singular operator (no flux through walls) whose values change in each step, while grid, KSP and
   preconditioner stay.

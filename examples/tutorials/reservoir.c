@@ -2,7 +2,7 @@ static char help[] = "Pressure in a reservoir or an aquifer whose permeability c
   ./reservoir -file reservoir.grdecl -wells 6,6,1,5,bhp,250,15,9,1,3,rate,-100                      steady flow\n\
   ./reservoir -file reservoir.grdecl -wells 6,6,1,5,bhp,250 -steps 10 -growth 1.5 -output reservoir.vts\n\
   mpiexec -n 4 ./reservoir -file spe_perm.dat -cells 60,220,85 -dx 20 -dy 10 -dz 2 -wells 30,110,1,85,rate,...\n\n\
-Beside the options listed below:\n\
+In addition to the options listed below:\n\
   -cells nx,ny,nz     where the file does not say how large the grid is\n\
   -dx, -dy, -dz       size of the cells where the file does not have it: one number for all, or one for each\n\
   -wells i,j,first layer,last layer,bhp|rate,value,...\n\
@@ -15,10 +15,9 @@ Beside the options listed below:\n\
       phi c p_t = div (k / mu grad p) + wells,    no flow through the boundary and into inactive cells,
 
   by finite volumes and implicit time steps, or steady (c p_t = 0). The flow between two cells is their difference in
-  pressure times a conductance, area / (h1 / (2 k1) + h2 / (2 k2)) / mu: halves of two cells in series. k has a value
-  for each direction. A well of known bottom-hole pressure adds its index (Peaceman's) to the diagonal of the cells that
-  it is open to, and index times pressure to the right side. A well of known rate spreads it by the indices of its
-  cells.
+  pressure times a conductance. That is area / (h1 / (2 k1) + h2 / (2 k2)) / mu, of halves of two cells in series. k has
+  a value for each direction. A well of known bottom-hole pressure adds its index (Peaceman's) to the diagonal of its
+  cells. To the right side it adds index times pressure. A well of known rate spreads it by the indices of its cells.
 
   A step solves for the change of pressure, A d = r, where r is the residual of the pressure before: what KSP calls the
   relative tolerance is then relative to what drives the flow, and not to the pressure itself.
@@ -83,7 +82,7 @@ static PetscErrorCode SetFromOptions(Reservoir *r)
   PetscCall(PetscOptionsReal("-dt", "First time step, in days", NULL, r->dt, &r->dt, NULL));
   PetscCall(PetscOptionsReal("-growth", "A time step, relative to the one before", NULL, r->growth, &r->growth, NULL));
   PetscCall(PetscOptionsInt("-limit",
-                            "Say whether the iterations of all steps are at most so many, instead of how many", NULL,
+                            "Say whether all steps take at most this number of iterations, instead of the number", NULL,
                             r->limit, &r->limit, NULL));
   PetscCall(PetscOptionsString("-output", "A .vts or .vtr file for pressure, permeability and active cells", NULL,
                                r->output, r->output, sizeof(r->output), NULL));
@@ -354,7 +353,7 @@ static PetscBool IsActive(const Cells *cells, const PetscInt at[])
   return (PetscBool)(GetPermeability(cells, at, 0) + GetPermeability(cells, at, 1) + GetPermeability(cells, at, 2) > 0);
 }
 
-/* Between a cell and its neighbour before (-1) or behind it (1) in a direction */
+/* Between a cell and its neighbour before (-1) or after it (1) in a direction */
 static PetscReal Conductance(const Reservoir *r, const Cells *cells, const PetscInt at[], PetscInt d, PetscInt side)
 {
   PetscInt  to[3] = {at[0], at[1], at[2]};
@@ -369,8 +368,8 @@ static PetscReal Conductance(const Reservoir *r, const Cells *cells, const Petsc
   return r->darcy / r->viscosity * area / (r->h[d][at[d]] / (2 * mine) + r->h[d][to[d]] / (2 * other));
 }
 
-/* Parts of the grid. In a steady flow a part that no well is open to has no pressure of its own, and one without a
-   given pressure has a pressure up to a constant only. In time steps all parts have a pressure. */
+/* Parts of the grid. In a steady flow a part without wells has no pressure, and one without a given pressure has it up
+   to a constant only. In time steps all parts have a pressure. */
 
 /* Cells get the lowest number of themselves and their neighbours, up or down the list of cells */
 static PetscBool SpreadNumbers(const Reservoir *r, const Cells *cells, PetscBool up, PetscScalar ***number)

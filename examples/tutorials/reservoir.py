@@ -44,7 +44,7 @@ def draw(source, picture, layer):
 
 
 def smooth_noise(generator, shape, length):
-    """Random numbers of mean 0 and variance 1, correlated over so many cells in each direction."""
+    """Random numbers of mean 0 and variance 1, correlated over LENGTH cells in each direction."""
     frequencies = numpy.meshgrid(*[numpy.fft.fftfreq(n) for n in shape], indexing="ij")
     damping = numpy.exp(-2 * sum((numpy.pi * f * cells) ** 2 for f, cells in zip(frequencies, length)))
     noise = numpy.fft.ifftn(numpy.fft.fftn(generator.standard_normal(shape)) * damping).real
@@ -80,7 +80,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="+", help="a .vts or .vtr file and a picture; with --make the file to write")
     parser.add_argument("--layer", type=int, default=0, help="the layer to draw, from 1; by default the middle one")
-    parser.add_argument("--make", metavar="NX,NY,NZ", help="make a field of so many cells")
+    parser.add_argument("--make", metavar="NX,NY,NZ", help="make a field of these numbers of cells")
     parser.add_argument("--inactive", type=float, default=0.3, help="part of the cells that is inactive")
     parser.add_argument("--seed", type=int, default=1, help="another field")
     options = parser.parse_args()

@@ -10,9 +10,9 @@ static char help[] =
 
       - epsilon u_xx - u_yy = 0 in the unit square, u = 0 on the boundary, x and y turned by an angle against the grid,
 
-  with their nine-point stencil on 2^n - 1 points each way, bilinear interpolation, full weighting, the same stencil on
-  all levels, damped Jacobi (2 sweeps before, 2 after), random start. The exact solution is zero, so the iterate is the
-  error.
+  with their nine-point stencil on 2^n - 1 points each way, on all levels. Interpolation is bilinear, restriction is
+  full weighting. The smoother is damped Jacobi, 2 sweeps before and 2 after, and the start is random. The exact
+  solution is zero, so the iterate is the error.
 
   It shows how a program that has its own levels uses PCKCYCLE: PCMGSetLevels(), PCMGSetInterpolation(),
   PCMGSetRestriction(), operators and smoothers through PCMGGetSmoother(). No DM is involved.

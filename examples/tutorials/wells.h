@@ -1,5 +1,5 @@
 /*
-  Vertical wells in a grid: see reservoir.c. All processes know all wells, and each works on the cells that it owns.
+  Vertical wells in a grid: see reservoir.c. All processes store all wells, and each works on the cells that it owns.
 */
 #pragma once
 

@@ -23,7 +23,7 @@ def _find(name, *folders):
 def _register():
     path = os.environ.get("KCYCLE_LIB") or _find("libpetsckcycle.so", ".")
     if path is None:
-        raise ImportError("petsc_kcycle: no libpetsckcycle.so beside " + __file__ + "; set KCYCLE_LIB to its path")
+        raise ImportError("petsc_kcycle: no libpetsckcycle.so next to " + __file__ + "; set KCYCLE_LIB to its path")
     try:
         library = ctypes.CDLL(path)
     except OSError as error:

@@ -1,8 +1,8 @@
 /*
-  CUDA graphs on the host: a stream that is captured hands over what it is asked for, in order, and a graph does it each
-  time that it is launched. What may not happen meanwhile, on whatever stream, is refused as CUDA refuses it in the mode
-  "thread local", and the end of the capture is an error then: memory that is allocated or freed, waiting, work on
-  CUDA's own stream, a kernel that has to be loaded.
+  CUDA graphs on the host: a stream that is captured records what it is asked for, in order, and a graph does it each
+  time that it is launched. As in CUDA's mode "thread local" some calls are errors meanwhile, on whatever stream, and so
+  is the end of the capture then. These are to allocate or free memory, to wait, to use CUDA's own stream and to load a
+  kernel.
 */
 #include "graphs.h"
 #include <cstdio>

@@ -18,7 +18,7 @@ cudaError_t HostRefuseInCapture(void);
 cudaError_t HostRefuseOwnStream(cudaStream_t);
 
 /* Before each launch: a kernel that has never run is loaded, which may not happen while a stream is captured.
-   CUDAHOST_LAUNCHES in the environment: so many launches succeed from when it is set to another number */
+   CUDAHOST_LAUNCHES in the environment: the number of launches that succeed from when it is set to another number */
 cudaError_t HostMayLaunch(const void *kernel, cudaStream_t);
 void        HostCapture(cudaStream_t, bool kernel, const std::function<void()> &);
 

@@ -13,7 +13,7 @@ sed -e 's/extern __shared__ \([A-Za-z0-9_ ]*\) \([A-Za-z0-9_]*\)\[\];/\1 *const 
   -e "s/__shared__ \([A-Za-z0-9_ ]*\) \([A-Za-z0-9_]*\)\(\[[^;,]*\]\);/typedef \1 \2_Type\3; $shared/" \
   "$source" > "${object%.o}.cu"
 if grep -q __shared__ "${object%.o}.cu"; then
-  echo "cudahost: $source declares shared memory in a way that kernel.sh does not know" >&2
+  echo "cudahost: $source declares shared memory in a way that kernel.sh does not support" >&2
   exit 1
 fi
 g++ -std=c++17 -O2 -fsanitize=thread -fPIC -fvisibility=hidden -w -include "$here/kernels.h" -DTHRUST_DEVICE_SYSTEM=4 \

@@ -11,11 +11,11 @@
   - two threads of a block that use the same place in shared memory between two barriers, one of them writing; and two
     blocks of a launch that use the same place in memory of the device, one of them writing.
 
-  What spoils the numbers instead: memory that nobody has written to. New memory of the device, and shared memory where
+  What spoils the numbers instead: memory that was never written. New memory of the device, and shared memory where
   a block begins, are full of NaN.
 
-  What other code reads and writes outside its memory is found, too, where it comes to the page behind or before, which
-  nobody may touch; or at the end, where it has written between the end of an allocation and the end of its page.
+  What other code reads and writes outside its memory is found, too, where it comes to the page before or after, which
+  must not be touched; or at the end, where it has written between the end of an allocation and the end of its page.
 */
 #include "launcher.h"
 #include <algorithm>
@@ -46,7 +46,7 @@ void HostFail(const char *format, ...)
   abort();
 }
 
-/* Memory: each allocation has pages of its own, and a page before and behind it that nobody may touch */
+/* Memory: each allocation has pages of its own, and a page before and after it that must not be touched */
 
 #define PAGE  ((size_t)4096)
 #define PAGES ((size_t)1 << 22)
@@ -59,7 +59,7 @@ struct Memory {
 };
 
 static Memory &memory = *new Memory(); /* never destroyed: others free at the end of the program */
-static size_t  endOf[PAGES];           /* of each page: where its allocation ends, in bytes behind the base, or 0 */
+static size_t  endOf[PAGES];           /* of each page: where its allocation ends, in bytes after the base, or 0 */
 
 static size_t PagesOf(size_t bytes)
 {
@@ -302,7 +302,7 @@ void *HostSharedVariable(size_t bytes, size_t key[2])
   return (void *)key[1];
 }
 
-/* Ends where a page begins that nobody may touch, or less than 16 bytes before it */
+/* Ends where a page begins that must not be touched, or less than 16 bytes before it */
 static void MakeSharedMemory(size_t bytes)
 {
   static char *all;

@@ -10,7 +10,7 @@ extern dim3  hostBlockDim, hostGridDim;
 
 extern "C" {
 /* call(ctx) as each thread of each block */
-/* kernel: its address, to know it again, or NULL */
+/* kernel: its address, to recognise it, or NULL */
 void HostRun(const void *kernel, dim3 grid, dim3 block, std::size_t shared, void (*call)(void *), void *ctx);
 
 /* Waits for the threads of the block, or of the warp, which the mask must name all */

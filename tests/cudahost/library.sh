@@ -1,7 +1,6 @@
 #!/bin/sh
 # library.sh PETSC_DIR PETSC_ARCH BUILD FOLDER: makes FOLDER/libpetsckcycle.so for the stand-in of make.sh that is in
-# the same folder. It has the objects of the library that was built in BUILD, but the kernels for devices are compiled
-# for the host, from the same sources.
+# the same folder. Its objects are those of the library in BUILD, but kernels for devices are compiled for the host.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 top=$(dirname "$(dirname "$here")")

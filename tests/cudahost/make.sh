@@ -1,8 +1,8 @@
 #!/bin/sh
-# make.sh PETSC_DIR PETSC_ARCH FOLDER: makes FOLDER/libpetsc.so.*, the PETSc that was built there with CUDA, but with
-# its vectors, AIJ and dense matrices of CUDA types compiled for the host, on stand-ins for the CUDA libraries
-# (runtime.cpp, launcher.cpp): what these types do can be tested without a GPU, not how fast. Device memory is separate,
-# and new memory full of NaN, so that values that are not copied there or back are missed.
+# make.sh PETSC_DIR PETSC_ARCH FOLDER: makes FOLDER/libpetsc.so.*, the PETSc that was built there with CUDA. Its
+# vectors, AIJ and dense matrices of CUDA types are compiled for the host, on stand-ins for the CUDA libraries
+# (runtime.cpp, launcher.cpp). So what these types do can be tested without a GPU, not how fast. Device memory is
+# separate, and new memory is full of NaN, so that values that are not copied are missed.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 petsc=$1 arch=$2 out=$3

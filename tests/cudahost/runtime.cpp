@@ -137,7 +137,7 @@ static size_t Memory(void)
   return text ? (size_t)atoll(text) : (size_t)1 << 40;
 }
 
-static cudaError_t last = cudaSuccess; /* error that nobody has asked for */
+static cudaError_t last = cudaSuccess; /* error that no call has asked for */
 
 /* See graphs.h */
 #define NOT(refused)                                   \
@@ -266,7 +266,7 @@ void HostCountLaunch(void)
 }
 
 /* An argument of a kernel. Where it has the address of memory that this program has, that must be the device's. A
-   number below 2^24 in front of bytes that nobody has set is no address */
+   number below 2^24 in front of bytes that were never set is no address */
 void HostCheckArgument(const void *argument, size_t bytes)
 {
   for (size_t i = 0; i + sizeof(uintptr_t) <= bytes; i += sizeof(uintptr_t)) {
@@ -306,6 +306,12 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int)
   {                                 \
     return (Status)0;               \
   }
+#define DOES(Status, name, arguments, action) \
+  Status name arguments                       \
+  {                                           \
+    action;                                   \
+    return (Status)0;                         \
+  }
 #define CREATES(Status, name, Type, ...) \
   Status name(Type *made __VA_ARGS__)    \
   {                                      \
@@ -323,14 +329,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *p, int)
   DESTROYS(Status, library##Destroy##version, Type) \
   SUCCEEDS(Status, library##SetStream##version, Type, cudaStream_t)
 
-cudaError_t cudaGetDeviceCount(int *n)
-{
-  return *n = 1, cudaSuccess;
-}
-cudaError_t cudaGetDevice(int *d)
-{
-  return *d = 0, cudaSuccess;
-}
+DOES(cudaError_t, cudaGetDeviceCount, (int *n), *n = 1)
+DOES(cudaError_t, cudaGetDevice, (int *d), *d = 0)
 cudaError_t cudaSetDevice(int d)
 {
   return d ? cudaErrorInvalidDevice : cudaSuccess;
@@ -354,10 +354,7 @@ cudaError_t cudaDeviceGetAttribute(int *v, cudaDeviceAttr attribute, int)
     return cudaSuccess;         \
   }
 WAITS(cudaDeviceSynchronize, void)
-cudaError_t cudaDeviceGetMemPool(cudaMemPool_t *p, int)
-{
-  return *p = NULL, cudaSuccess;
-}
+DOES(cudaError_t, cudaDeviceGetMemPool, (cudaMemPool_t * p, int), *p = NULL)
 SUCCEEDS(cudaError_t, cudaMemPoolSetAttribute, cudaMemPool_t, cudaMemPoolAttr, void *)
 cudaError_t cudaGetLastError(void)
 {
@@ -376,10 +373,7 @@ const char *cudaGetErrorString(cudaError_t)
 }
 CREATES(cudaError_t, cudaStreamCreateWithFlags, cudaStream_t, , unsigned)
 DESTROYS(cudaError_t, cudaStreamDestroy, cudaStream_t)
-cudaError_t cudaStreamGetFlags(cudaStream_t, unsigned *f)
-{
-  return *f = cudaStreamNonBlocking, cudaSuccess;
-}
+DOES(cudaError_t, cudaStreamGetFlags, (cudaStream_t, unsigned *f), *f = cudaStreamNonBlocking)
 SUCCEEDS(cudaError_t, cudaStreamQuery, cudaStream_t)
 WAITS(cudaStreamSynchronize, cudaStream_t)
 SUCCEEDS(cudaError_t, cudaStreamWaitEvent, cudaStream_t, cudaEvent_t, unsigned)
@@ -388,10 +382,7 @@ CREATES(cudaError_t, cudaEventCreateWithFlags, cudaEvent_t, , unsigned)
 DESTROYS(cudaError_t, cudaEventDestroy, cudaEvent_t)
 SUCCEEDS(cudaError_t, cudaEventRecord, cudaEvent_t, cudaStream_t)
 WAITS(cudaEventSynchronize, cudaEvent_t)
-cudaError_t cudaEventElapsedTime(float *t, cudaEvent_t, cudaEvent_t)
-{
-  return *t = 0, cudaSuccess;
-}
+DOES(cudaError_t, cudaEventElapsedTime, (float *t, cudaEvent_t, cudaEvent_t), *t = 0)
 #undef cudaLaunchKernel /* kernels.h has another for those that are compiled here */
 cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStream_t)
 {
@@ -403,54 +394,23 @@ cudaError_t cudaLaunchKernel(const void *, dim3, dim3, void **, size_t, cudaStre
 HANDLE(cublasStatus_t, cublas, _v2, cublasHandle_t)
 SUCCEEDS(cublasStatus_t, cublasSetPointerMode_v2, cublasHandle_t, cublasPointerMode_t)
 
-cublasStatus_t cublasDasum_v2(cublasHandle_t, int n, const double *x, int i, double *r)
-{
-  if (n) OnDevice(x);
-  *r = dasum_(&n, x, &i);
-  return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasDnrm2_v2(cublasHandle_t, int n, const double *x, int i, double *r)
-{
-  if (n) OnDevice(x);
-  *r = dnrm2_(&n, x, &i);
-  return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasDdot_v2(cublasHandle_t, int n, const double *x, int i, const double *y, int j, double *r)
-{
-  if (n) OnDevice(x), OnDevice(y);
-  *r = ddot_(&n, x, &i, y, &j);
-  return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasIdamax_v2(cublasHandle_t, int n, const double *x, int i, int *r)
-{
-  if (n) OnDevice(x);
-  *r = idamax_(&n, x, &i);
-  return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasDaxpy_v2(cublasHandle_t, int n, const double *a, const double *x, int i, double *y, int j)
-{
-  if (n) OnDevice(x), OnDevice(y);
-  daxpy_(&n, a, x, &i, y, &j);
-  return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasDscal_v2(cublasHandle_t, int n, const double *a, double *x, int i)
-{
-  if (n) OnDevice(x);
-  dscal_(&n, a, x, &i);
-  return CUBLAS_STATUS_SUCCESS;
-}
-
-cublasStatus_t cublasDswap_v2(cublasHandle_t, int n, double *x, int i, double *y, int j)
-{
-  if (n) OnDevice(x), OnDevice(y);
-  dswap_(&n, x, &i, y, &j);
-  return CUBLAS_STATUS_SUCCESS;
-}
+#define BLAS1(name, arguments, reads, call)  \
+  cublasStatus_t cublas##name##_v2 arguments \
+  {                                          \
+    if (n) reads;                            \
+    call;                                    \
+    return CUBLAS_STATUS_SUCCESS;            \
+  }
+BLAS1(Dasum, (cublasHandle_t, int n, const double *x, int i, double *r), OnDevice(x), *r = dasum_(&n, x, &i))
+BLAS1(Dnrm2, (cublasHandle_t, int n, const double *x, int i, double *r), OnDevice(x), *r = dnrm2_(&n, x, &i))
+BLAS1(Idamax, (cublasHandle_t, int n, const double *x, int i, int *r), OnDevice(x), *r = idamax_(&n, x, &i))
+BLAS1(Dscal, (cublasHandle_t, int n, const double *a, double *x, int i), OnDevice(x), dscal_(&n, a, x, &i))
+BLAS1(Ddot, (cublasHandle_t, int n, const double *x, int i, const double *y, int j, double *r),
+      (OnDevice(x), OnDevice(y)), *r = ddot_(&n, x, &i, y, &j))
+BLAS1(Daxpy, (cublasHandle_t, int n, const double *a, const double *x, int i, double *y, int j),
+      (OnDevice(x), OnDevice(y)), daxpy_(&n, a, x, &i, y, &j))
+BLAS1(Dswap, (cublasHandle_t, int n, double *x, int i, double *y, int j), (OnDevice(x), OnDevice(y)),
+      dswap_(&n, x, &i, y, &j))
 
 cublasStatus_t cublasDgemv_v2(cublasHandle_t, cublasOperation_t op, int m, int n, const double *a, const double *A,
                               int lda, const double *x, int i, const double *b, double *y, int j)
@@ -516,27 +476,12 @@ cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *d, int64_t rows, int64_
   return CUSPARSE_STATUS_SUCCESS;
 }
 
-cusparseStatus_t cusparseDestroySpMat(cusparseConstSpMatDescr_t d)
-{
-  return delete (const Csr *)d, CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseSpMatSetValues(cusparseSpMatDescr_t d, void *a)
-{
-  return ((Csr *)d)->a = (double *)a, CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseCreateDnVec(cusparseDnVecDescr_t *d, int64_t, void *x, cudaDataType)
-{
-  *d = (cusparseDnVecDescr_t) new Dense{(double *)x};
-  return CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseDestroyDnVec(cusparseConstDnVecDescr_t d)
-{
-  return delete (const Dense *)d, CUSPARSE_STATUS_SUCCESS;
-}
-cusparseStatus_t cusparseDnVecSetValues(cusparseDnVecDescr_t d, void *x)
-{
-  return ((Dense *)d)->x = (double *)x, CUSPARSE_STATUS_SUCCESS;
-}
+DOES(cusparseStatus_t, cusparseDestroySpMat, (cusparseConstSpMatDescr_t d), delete (const Csr *)d)
+DOES(cusparseStatus_t, cusparseSpMatSetValues, (cusparseSpMatDescr_t d, void *a), ((Csr *)d)->a = (double *)a)
+DOES(cusparseStatus_t, cusparseCreateDnVec, (cusparseDnVecDescr_t * d, int64_t, void *x, cudaDataType),
+     *d = (cusparseDnVecDescr_t) new Dense{(double *)x})
+DOES(cusparseStatus_t, cusparseDestroyDnVec, (cusparseConstDnVecDescr_t d), delete (const Dense *)d)
+DOES(cusparseStatus_t, cusparseDnVecSetValues, (cusparseDnVecDescr_t d, void *x), ((Dense *)d)->x = (double *)x)
 
 cusparseStatus_t cusparseSpMV_bufferSize(cusparseHandle_t, cusparseOperation_t, const void *, cusparseConstSpMatDescr_t,
                                          cusparseConstDnVecDescr_t, const void *, cusparseDnVecDescr_t, cudaDataType,

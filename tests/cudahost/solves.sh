@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# For tests/device*.sh: solves with levels on the device beside those on the host, and PETSc on the stand-ins.
+# For tests/device*.sh: solves with levels on the device and those on the host, and PETSc on the stand-ins.
 # shellcheck disable=SC2034,SC2046,SC2086,SC2154 # variables are for those scripts or of tap.sh, options are words
 #
 # Solves that are compared are written down first (want, same, check). Then one program does all of them
@@ -66,6 +66,11 @@ same() { # claim pattern part processes matrix options...
     $(shift; echo "$@"))" "$(want_host "$processes" -dm_mat_type "$@")"
 }
 
+# Parts of a claim about a number of processes: solves in double, and in single precision
+counts=${KC_PROCESSES:-$(some_of 1 2 4)}
+double() { what=$1 said=$2; shift 2; same "$claim, $what" "$said" 1e-12 $processes "$@"; }
+single() { what=$1 said=$2; shift 2; same "$claim, $what" "$said" 1e-6 $processes "$@"; }
+
 # Answers of solves; those of the host may come from another machine
 answers=$lists
 answer() { # answer
@@ -125,7 +130,7 @@ bits() { # answer answer
   [ "$(kernels "$1")" -gt 0 ] && [ $((2 * $(kernels "$1"))) -le "$(kernels "$2")" ]
 }
 
-# No memory is left; behind lists that were not done to their end nobody can say
+# No memory is left; after lists that were not done to their end that is not checked
 nothing_left() { # list
   tail -n 20 "$answers/$1.log"
   [ "$(grep -c . "$lists/$1.list")" = "$(grep -c '^end ' "$answers/$1.log")" ] &&

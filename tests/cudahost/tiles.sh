@@ -1,10 +1,10 @@
 # shellcheck shell=sh
-# For tests/device_tiles.sh and tests/device_parts.sh: solves with sweeps in tiles beside those with a launch for each
-# half sweep and those on the host.
+# For tests/device_tiles.sh and tests/device_parts.sh: solves with sweeps in tiles, with a launch for each
+# half sweep, and on the host.
 # shellcheck disable=SC2034,SC2086,SC2154 # variables are for those scripts, words, and those of solves.sh
 
-# On a device with so many multiprocessors, and kB of shared memory of a block, which stand-ins can be; by themselves
-# they are one of 132 and 227, as an H100
+# On a device with these numbers of multiprocessors and of kB of shared memory of a block, which stand-ins take. By
+# default they have 132 and 227, as an H100
 on=
 device() { # multiprocessors.kB command...
   [ -z "${KC_GPU:-}" ] || return 0
@@ -14,7 +14,7 @@ device() { # multiprocessors.kB command...
   on=
 }
 
-# So many levels march, and so many have parts; +: one at least
+# Numbers of levels that march, and that have parts; +: one at least
 tiles() { # claim marching parted part options...
   claim_of=$1 marching=$2 parted=$3 part=$4
   shift 4
@@ -41,7 +41,7 @@ count_tiled() { # levels answer
   count_is "$(grep -c 'points, tiled' "$(answer "$2")")" "$1"
 }
 
-# At most so many kernels in a cycle
+# The most kernels in a cycle
 few() { # claim kernels options...
   claim_of=$1 most=$2
   shift 2

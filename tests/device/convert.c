@@ -1,14 +1,12 @@
 static char help[] =
-    "Matrices of type stencil from aijcusparse whose values were set on the device, beside those from aij on the\n\
+    "Matrices of type stencil from aijcusparse whose values were set on the device, and those from aij on the\n\
 host.\n\
   -da_grid_x ... -ends <bits>: the grid, its directions and those that wrap around; -box: all neighbours; -symmetric\n\
   -strays <value>: entries between points that are no neighbours; -corners <value>: between those that are in a box\n\
   -star: the stencil of the DMDA is a star all the same, on one process\n\
   -compare: coefficients and products with those from the host, to the last digit; -solve: so are solutions\n\n";
 
-#include <petscdmda.h>
-#include <petscksp.h>
-#include <petsckcycle.h>
+#include "../testing.h"
 #include <petscdevice_cuda.h>
 
 /* The entries that this process has, by rows and columns of matrices */
@@ -150,11 +148,8 @@ static PetscErrorCode Compare(Mat S, Mat H, Vec x, Vec y)
                         equal ? "equal" : "differ", info[0].memory == info[1].memory ? "equal" : "differ"));
   PetscCall(MatMult(S, x, z)); /* what was brought to the host goes up again where it takes less room */
   PetscCall(VecEqual(y, z, &equal));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "product behind that %s\n", equal ? "equal" : "differs"));
-  PetscCall(MatDestroy(&s));
-  PetscCall(MatDestroy(&t));
-  PetscCall(MatDestroy(&T));
-  PetscCall(VecDestroy(&z));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "product after that %s\n", equal ? "equal" : "differs"));
+  PetscCall(DestroyAll(&s, &t, &T, &z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,48 +217,37 @@ static PetscErrorCode Steps(const Entries *e, PetscBool compare, PetscBool devic
     if (solve) PetscCall(Solve(ksp, S, H, &T, x));
   }
   PetscCall(MatViewFromOptions(S, NULL, "-stencil_view"));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&H));
-  PetscCall(MatDestroy(&S));
-  PetscCall(MatDestroy(&T));
-  for (int i = 0; i < 2; i++) PetscCall(KSPDestroy(&ksp[i]));
+  PetscCall(DestroyAll(&x, &y, &A, &H, &S, &T, &ksp[0], &ksp[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
-  Entries        e       = {NULL, 3, 0, NULL, NULL, NULL, PETSC_FALSE, PETSC_FALSE, -1, -1};
-  PetscBool      compare = PETSC_FALSE, host = PETSC_FALSE, solve = PETSC_FALSE, star = PETSC_FALSE;
+  Entries        e    = {NULL, 3, 0, NULL, NULL, NULL, PETSC_FALSE, PETSC_FALSE, -1, -1};
   PetscInt       ends = 0;
   DMBoundaryType type[3];
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &e.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-ends", &ends, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-box", &e.box, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-symmetric", &e.symmetric, NULL));
+  e.box       = Given("-box");
+  e.symmetric = Given("-symmetric");
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-strays", &e.strays, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-corners", &e.corners, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-compare", &compare, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &host, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &solve, NULL));
   for (int d = 0; d < 3; d++) type[d] = (ends >> d) & 1 ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
   PetscCall(DMDACreate(PETSC_COMM_WORLD, &e.da));
   PetscCall(DMSetDimension(e.da, e.dim));
   PetscCall(DMDASetSizes(e.da, 12, e.dim > 1 ? 10 : 1, e.dim > 2 ? 8 : 1));
   PetscCall(DMDASetBoundaryType(e.da, type[0], type[1], type[2]));
   PetscCall(DMDASetStencilType(e.da, e.box || e.corners >= 0 ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-star", &star, NULL));
-  if (star) PetscCall(DMDASetStencilType(e.da, DMDA_STENCIL_STAR));
+  if (Given("-star")) PetscCall(DMDASetStencilType(e.da, DMDA_STENCIL_STAR));
   PetscCall(DMDASetStencilWidth(e.da, 1));
   PetscCall(DMDASetDof(e.da, 1));
   PetscCall(DMSetVecType(e.da, VECCUDA));
   PetscCall(DMSetFromOptions(e.da));
   PetscCall(DMSetUp(e.da));
   PetscCall(EntriesCreate(&e));
-  PetscCall(Steps(&e, compare, (PetscBool)!host, solve));
+  PetscCall(Steps(&e, Given("-compare"), (PetscBool)!Given("-host"), Given("-solve")));
   PetscCall(PetscFree3(e.row, e.col, e.value));
   PetscCall(DMDestroy(&e.da));
   PetscCall(PetscFinalize());

@@ -1,11 +1,9 @@
 static char help[] =
-    "Errors on a device, behind which solvers go on: too little memory for levels, launches and coarsest solvers that\n\
-fail, in cycles that are being recorded, too. For the stand-in of tests/cudahost, whose device does as it is told.\n\n";
+    "Errors on a device, after which solvers continue: too little memory for levels; launches and coarsest solvers\n\
+that fail, also in cycles that are being recorded. For the stand-in of tests/cudahost, which can be told to fail.\n\n";
 
-#include <petscdmda.h>
-#include <petscksp.h>
+#include "../testing.h"
 #include <petsc/private/pcimpl.h>
-#include <petsckcycle.h>
 #include <petscdevice_cuda.h>
 #include <stdlib.h>
 
@@ -21,28 +19,15 @@ static PetscErrorCode Limit(size_t more)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Fill(DM da, Mat A)
+static void MakeRow(const void *ctx, const PetscInt at[], StencilRow *row)
 {
-  DMDALocalInfo info;
+  row->value[0] = 4;
+  for (PetscInt o = 0; o < 4; o++) {
+    PetscInt to[3];
 
-  PetscFunctionBeginUser;
-  PetscCall(DMDAGetLocalInfo(da, &info));
-  for (PetscInt j = info.ys; j < info.ys + info.ym; j++) {
-    for (PetscInt i = info.xs; i < info.xs + info.xm; i++) {
-      const MatStencil  row      = {0, j, i, 0};
-      const PetscScalar value[5] = {-1, -1, 4, -1, -1};
-      MatStencil        col[5] = {{0, j - 1, i, 0}, {0, j, i - 1, 0}, {0, j, i, 0}, {0, j, i + 1, 0}, {0, j + 1, i, 0}};
-
-      if (j == 0) col[0].j = -1;
-      if (j == info.my - 1) col[4].j = -1;
-      if (i == 0) col[1].i = -1;
-      if (i == info.mx - 1) col[3].i = -1;
-      PetscCall(MatSetValuesStencil(A, 1, &row, 5, col, value, INSERT_VALUES));
-    }
+    StarNeighbour(at, o, to);
+    if (IsInBox(to, (const PetscInt *)ctx, 2)) RowEntry(row, to, -1);
   }
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* With so much memory for levels, which set-up makes, or for the matrices of small ones, which the second application
@@ -56,10 +41,8 @@ static PetscErrorCode Solve(Mat A, Vec b, Vec x, PetscBool matrices, size_t more
   PetscInt       its;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(MakeKSP(A, NULL, PCKCYCLE, &ksp, &pc));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPGetPC(ksp, &pc));
   if (matrices) PetscCall(KSPSetUp(ksp));
   if (matrices) PetscCall(PCApply(pc, b, x));
   PetscCall(Limit(more));
@@ -117,9 +100,9 @@ static PetscErrorCode CheckDevice(PetscDeviceContext before, PetscInt after)
   PetscFunctionBeginUser;
   PetscCall(PetscDeviceContextGetCurrentContext(&now));
   PetscCheck(now == before, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "Error behind %" PetscInt_FMT " steps: another context is current", after);
+             "Error after %" PetscInt_FMT " steps: another context is current", after);
   PetscCheck(status == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "Error behind %" PetscInt_FMT " steps: a stream is captured", after);
+             "Error after %" PetscInt_FMT " steps: a stream is captured", after);
   PetscCallCUDA(cudaFree(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,8 +122,8 @@ static PetscErrorCode Unlock(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver that has applied so many cycles: in the next one each launch fails once, then none; or the coarsest solver
-   once, as PETSc does not let a KSP fail more than twice. The cycles behind that are those of another solver */
+/* A solver that has applied some cycles: in the next one each launch fails once, then none; or the coarsest solver
+   once, as PETSc does not let a KSP fail more than twice. The cycles after that are those of another solver */
 static PetscErrorCode Recover(Mat A, Vec b, Vec x, PetscInt applied, PetscBool coarsest, PetscReal part)
 {
   PetscInt           failures = 0;
@@ -154,8 +137,7 @@ static PetscErrorCode Recover(Mat A, Vec b, Vec x, PetscInt applied, PetscBool c
   PetscCall(PetscDeviceContextGetCurrentContext(&context));
   PetscCall(VecDuplicate(x, &y));
   for (int i = 0; i < 2; i++) {
-    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc[i]));
-    PetscCall(PCSetOperators(pc[i], A, A));
+    PetscCall(MakePC(A, PCKCYCLE, &pc[i]));
     PetscCall(PCSetFromOptions(pc[i]));
     PetscCall(PCSetUp(pc[i]));
     for (PetscInt k = 0; k < applied; k++) PetscCall(PCApply(pc[i], b, x));
@@ -182,7 +164,7 @@ static PetscErrorCode Recover(Mat A, Vec b, Vec x, PetscInt applied, PetscBool c
                (double)all);
     PetscCall(PCApply(pc[0], b, x));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s failed %" PetscInt_FMT " times behind %" PetscInt_FMT " cycles\n",
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s failed %" PetscInt_FMT " times after %" PetscInt_FMT " cycles\n",
                         coarsest ? "the coarsest solver" : "a launch", failures, applied));
   for (int i = 0; i < 2; i++) PetscCall(PCDestroy(&pc[i]));
   PetscCall(VecDestroy(&y));
@@ -191,37 +173,33 @@ static PetscErrorCode Recover(Mat A, Vec b, Vec x, PetscInt applied, PetscBool c
 
 int main(int argc, char **args)
 {
-  PetscBool fits = PETSC_FALSE, fails = PETSC_FALSE, coarsest = PETSC_FALSE;
-  PetscReal part = 1e-12;
-  DM        da;
-  Mat       A;
-  Vec       b, x;
+  const PetscInt size[2] = {33, 33};
+  PetscBool      fits;
+  PetscReal      part = 1e-12;
+  DM             da;
+  Mat            A;
+  Vec            b, x;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(TestInitialize(&argc, &args, help));
   PetscCall(PCRegister("failing", CreateFailing));
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 33, 33, 1, 1, 1, 1,
-                         NULL, NULL, &da));
+  PetscCall(MakeDM(PETSC_COMM_WORLD, 2, size, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(DMCreateGlobalVector(da, &b));
   PetscCall(VecDuplicate(b, &x));
-  PetscCall(Fill(da, A));
+  PetscCall(AssembleRows(da, MakeRow, size, A));
   PetscCall(VecSet(b, 1));
   PetscCall(VecSet(x, 0));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-fail", &fails, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-coarsest", &coarsest, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-part", &part, NULL));
-  for (int matrices = 0; matrices < 2 && !fails; matrices++) {
+  for (int matrices = 0; matrices < 2 && !Given("-fail"); matrices++) {
     fits = PETSC_FALSE;
     for (size_t more = 0; !fits; more += 20000) PetscCall(Solve(A, b, x, (PetscBool)matrices, more, &fits));
   }
-  for (PetscInt applied = 0; applied < 3 && fails; applied++) PetscCall(Recover(A, b, x, applied, coarsest, part));
-  PetscCall(MatDestroy(&A));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(DMDestroy(&da));
+  for (PetscInt applied = 0; applied < 3 && Given("-fail"); applied++)
+    PetscCall(Recover(A, b, x, applied, Given("-coarsest"), part));
+  PetscCall(DestroyAll(&A, &b, &x, &da));
   PetscCall(PetscFinalize());
   return 0;
 }

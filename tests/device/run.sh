@@ -1,6 +1,6 @@
 #!/bin/sh
 # run.sh first|second [FOLDER]: on a machine with a GPU, what pack.sh has packed, in two calls of at most 300 and 240
-# seconds. Needs CUDA's libraries beside the driver.
+# seconds. Needs CUDA's libraries and the driver.
 #
 #   first    facts of the machine and the bandwidth of a copy; solves as on the host; compute-sanitizer and ncu where
 #            they are installed; times
@@ -12,7 +12,7 @@
 # passed, N failed, N skipped, where a step is one of these.
 #
 #   AT_A_TIME=8   solves that are compared at a time
-#   SLOWER=1      limits are so many times as long
+#   SLOWER=1      limits are SLOWER times as long
 #   STEPS="..."   only these: facts checks sanitize profile measure, or measure verbs types
 # shellcheck disable=SC2034 # variables are for what is read with library
 set -u
@@ -86,7 +86,7 @@ facts() {
   for n in $sizes; do "$here/bin/device" -n "$n" || return 1; done
 }
 
-# The solves of so many sets, by as many programs at a time, and then the claims about them. Other options than those of
+# The solves of some sets, by as many programs at a time, and then the claims about them. Other options than those of
 # the lists: $more
 rung() { # name options sets...
   name=$1 more=$2
@@ -198,10 +198,10 @@ measure() { # lists...
   return $status
 }
 
-# Seconds of what a cycle does on the finest level, and which part that is of the bandwidth of a copy if nothing but the
-# least numbers was moved for a point: the whole visit with a sweep of two colours before and behind the coarser levels
-# (b, x, a part of the coarse right side; b, x twice, the coarse solution); Jacobi's sweep (from zero and not, in turn),
-# residual, restriction, interpolation, the product of CG
+# Seconds of what a cycle does on the finest level, and the least numbers that it moves, relative to the bandwidth of a
+# copy. These are the whole visit with a sweep of two colours before and after the coarser levels (b, x, a part of the
+# coarse right side; b, x twice, the coarse solution), Jacobi's sweep (from zero and not, in turn), residual,
+# restriction, interpolation and the product of CG
 verbs() {
   if [ -f "$here/fake" ]; then sizes="2:32 3:15"; else sizes="2:4096 3:255"; fi
   for size in $sizes; do
