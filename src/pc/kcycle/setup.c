@@ -365,7 +365,8 @@ static PetscErrorCode SetUpInherited(PC pc)
   char           levels[64] = "";
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleCoordinatesPass(pc));
+  if (!kc->ready && kc->dimension && kc->set_coordinates) /* PCGAMG's: other levels have no use for them */
+    PetscCall((*kc->set_coordinates)(pc, kc->dimension, kc->ncoordinates, kc->coordinates));
   /* PCGAMG would have PCMG read them again, also where it has made fewer */
   if (kc->gamg) PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels));
   if (kc->gamg) PetscCall(PCKCycleCoarseBeforeGAMG(pc));
