@@ -438,6 +438,7 @@ static PetscErrorCode SetUp(PC pc)
 /* After an error PETSc would take the operator for one that has been set up for */
 static PetscErrorCode SetUpOnce(PC pc)
 {
+  PC_KCycle     *kc = KCycleOf(pc);
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -447,7 +448,7 @@ static PetscErrorCode SetUpOnce(PC pc)
   PetscCall(PCKCycleSolversKeep(pc));
   if (ierr) pc->setupcalled = PETSC_FALSE;
   PetscCall(ierr);
-  KCycleOf(pc)->levels_used = PETSC_TRUE;
+  kc->levels_used = PETSC_TRUE;
   PetscCall(PCKCycleInstall(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
