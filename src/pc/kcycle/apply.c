@@ -146,7 +146,9 @@ static PetscErrorCode KCycleApplyVec(PC pc, PetscBool transpose, Vec b, Vec x)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (kc->fallback.pc && !kc->failure[0]) {
-    PetscCall(PCKCycleFallbackApply(pc, transpose, b, x));
+    PetscCall(PCKCyclePrepare(kc, transpose, &b));
+    PetscCall(PCApply(kc->fallback.pc, b, x)); /* symmetric, as the operator is */
+    PetscCall(PCKCycleFinish(kc, transpose, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCKCycleVisit(pc, &visit, b, x));

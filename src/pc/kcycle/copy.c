@@ -91,12 +91,13 @@ PetscErrorCode PCKCycleCopyInstall(PC pc)
 /* For levels, or a direct solver, that do without a grid */
 PetscErrorCode PCKCycleCopyBlocks(PC pc)
 {
-  PetscBool blocks;
+  PC_KCycle *kc = KCycleOf(pc);
+  PetscBool  blocks;
 
   PetscFunctionBegin;
   PetscCall(IsInBlocks(pc->pmat, &blocks));
   if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
-  KCycleOf(pc)->copy_blocks = PETSC_TRUE;
+  kc->copy_blocks = PETSC_TRUE;
   PetscCall(UseCopy(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

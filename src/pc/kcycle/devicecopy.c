@@ -5,16 +5,6 @@
 */
 #include "kcycleimpl.h"
 
-PetscErrorCode PCKCycleDeviceCopyReset(PC_KCycle *kc)
-{
-  PetscFunctionBegin;
-  if (kc->engine) PetscCall((*kc->engine->destroy)(&kc->devicecopy.levels));
-  PetscCall(PetscFree(kc->devicecopy.parts));
-  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&kc->devicecopy.vec[i]));
-  kc->devicecopy.tried = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Why they cannot be copied, or nothing */
 static PetscErrorCode FindObstacle(PC pc, const char *why[])
 {

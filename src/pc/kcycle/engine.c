@@ -3,25 +3,32 @@
   runs on their arrays (see cycleimpl.h), without KSP, Mat or Vec below the finest level; the solver of the coarsest
   level is PETSc's. As soon as something else is asked of a level, the same hierarchy is that of PCMG.
 */
+#include <petsckcycle/private/ghostsimpl.h>
 #include "kcycleimpl.h"
 #include <petsckcycle/private/relaximpl.h>
 
 PetscErrorCode PCKCycleEngineReset(PC_KCycle *kc)
 {
   PetscFunctionBegin;
-  PetscCall(PCKCycleDeviceCopyReset(kc));
   PetscCall(PCKCycleFMGReset(kc));
+  if (kc->engine) PetscCall((*kc->engine->destroy)(&kc->devicecopy.levels));
   if (kc->engine) PetscCall((*kc->engine->destroy)(&kc->levels));
+  PetscCall(PetscFree(kc->devicecopy.parts));
+  kc->devicecopy.tried = PETSC_FALSE;
   PetscCall((*KCycleEngine_Double.destroy)(&kc->split.host));
   PetscCall(PetscFree(kc->split.parts));
   kc->engine = NULL;
   kc->waits  = PETSC_FALSE;
-  PetscCall(PCKCycleGhostsReset(kc));
+  for (PetscInt l = 1; kc->parts && l < kc->nlevels; l++)
+    PetscCall(KCycleGhostsDestroy((KCycleGhosts **)&kc->parts[l].ghosts));
   if (kc->parts) PetscCall(PetscFree2(kc->parts[0].b, kc->parts[0].x));
   PetscCall(PetscFree(kc->parts));
   PetscCall(VecDestroy(&kc->correction));
   PetscCall(VecDestroy(&kc->residual));
-  for (int i = 0; i < 2; i++) PetscCall(VecDestroy(&kc->staged[i]));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(VecDestroy(&kc->staged[i]));
+    PetscCall(VecDestroy(&kc->devicecopy.vec[i]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -271,18 +271,6 @@ PetscErrorCode PCKCycleFallbackNote(PC pc, KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An application in the place of a cycle. The operator is symmetric, and so is what takes its place */
-PetscErrorCode PCKCycleFallbackApply(PC pc, PetscBool transpose, Vec b, Vec x)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  PetscCall(PCKCyclePrepare(kc, transpose, &b));
-  PetscCall(PCApply(kc->fallback.pc, b, x));
-  PetscCall(PCKCycleFinish(kc, transpose, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PCKCycleFallbackView(PC pc, PetscViewer viewer)
 {
   const KCycleFallbackState *fallback = &KCycleOf(pc)->fallback;

@@ -27,7 +27,7 @@ PetscErrorCode PCKCycleFoundReset(PC_KCycle *kc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A grid that was found before is kept if it is the same: levels stand on it */
+/* A grid that was found before is kept if it is the same: levels are on it */
 static PetscErrorCode Search(PC pc)
 {
   MPI_Comm         comm = PetscObjectComm((PetscObject)pc->pmat);

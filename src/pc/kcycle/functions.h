@@ -47,7 +47,6 @@ PETSC_INTERN PetscErrorCode PCKCycleUseLevels(PC, PetscInt, PetscInt);
 
 /* gamg.c */
 PETSC_INTERN PetscErrorCode PCSetCoordinates_KCycle(PC, PetscInt, PetscInt, PetscReal[]);
-PETSC_INTERN PetscErrorCode PCKCycleCoordinatesPass(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseBeforeGAMG(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoarseAfterGAMG(PC);
 PETSC_INTERN PetscErrorCode PCKCycleCoordinatesReset(PC_KCycle *);
@@ -213,7 +212,6 @@ PETSC_INTERN PetscErrorCode KCycleOperatorsAreSymmetric(PC_KCycle *, PetscBool *
 
 /* ghosts.c */
 PETSC_INTERN PetscErrorCode PCKCycleGhostsSetUp(PC);
-PETSC_INTERN PetscErrorCode PCKCycleGhostsReset(PC_KCycle *);
 
 /* run.c */
 PETSC_INTERN PetscErrorCode PCKCycleSolveCoarsest(PC, const KCycleVisit *, const PetscScalar *, PetscScalar *);
@@ -246,7 +244,6 @@ PETSC_INTERN PetscErrorCode PCKCycleInverseCreate(PC, KCycleLevels *, PetscInt c
 PETSC_INTERN PetscErrorCode PCKCycleInverseSetUp(PC);
 
 /* devicecopy.c */
-PETSC_INTERN PetscErrorCode PCKCycleDeviceCopyReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleDeviceCopyCompose(PC, PetscBool);
 
 /* coarsest.c */
@@ -284,7 +281,6 @@ PETSC_INTERN PetscErrorCode PCKCycleFallbackReset(PC_KCycle *);
 PETSC_INTERN PetscErrorCode PCKCycleFallbackSetUp(PC);
 PETSC_INTERN PetscErrorCode PCKCycleFallbackFollow(PC);
 PETSC_INTERN PetscErrorCode PCKCycleFallbackNote(PC, KSP);
-PETSC_INTERN PetscErrorCode PCKCycleFallbackApply(PC, PetscBool transpose, Vec, Vec);
 PETSC_INTERN PetscErrorCode PCKCycleFallbackView(PC, PetscViewer);
 
 /* boomeramg.c */

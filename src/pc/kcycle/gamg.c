@@ -26,17 +26,6 @@ PetscErrorCode PCSetCoordinates_KCycle(PC pc, PetscInt dim, PetscInt n, PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before PCGAMG makes levels; other levels have no use for them */
-PetscErrorCode PCKCycleCoordinatesPass(PC pc)
-{
-  PC_KCycle *kc = KCycleOf(pc);
-
-  PetscFunctionBegin;
-  if (kc->ready || !kc->dimension || !kc->set_coordinates) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*kc->set_coordinates)(pc, kc->dimension, kc->ncoordinates, kc->coordinates));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* PCGAMG makes its coarsest solver itself: not of the one that the program has changed */
 PetscErrorCode PCKCycleCoarseBeforeGAMG(PC pc)
 {

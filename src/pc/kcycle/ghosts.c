@@ -82,11 +82,3 @@ PetscErrorCode PCKCycleGhostsSetUp(PC pc)
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-PetscErrorCode PCKCycleGhostsReset(PC_KCycle *kc)
-{
-  PetscFunctionBegin;
-  for (PetscInt l = 1; kc->parts && l < kc->nlevels; l++)
-    PetscCall(KCycleGhostsDestroy((KCycleGhosts **)&kc->parts[l].ghosts));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

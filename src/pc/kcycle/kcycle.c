@@ -125,6 +125,7 @@ static PetscErrorCode PCReset_KCycle(PC pc)
 
 static PetscErrorCode ComposeMethods(PC, PetscBool);
 
+/* PCSetType() calls this, too, and so does Inherit(), which keeps the context */
 static PetscErrorCode PCDestroy_KCycle(PC pc)
 {
   PC_KCycle *kc = KCycleOf(pc);

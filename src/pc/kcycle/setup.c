@@ -365,7 +365,8 @@ static PetscErrorCode SetUpInherited(PC pc)
   char           levels[64] = "";
 
   PetscFunctionBegin;
-  PetscCall(PCKCycleCoordinatesPass(pc));
+  if (!kc->ready && kc->dimension && kc->set_coordinates) /* PCGAMG's: other levels have no use for them */
+    PetscCall((*kc->set_coordinates)(pc, kc->dimension, kc->ncoordinates, kc->coordinates));
   /* PCGAMG would have PCMG read them again, also where it has made fewer */
   if (kc->gamg) PetscCall(PCKCycleHideLevels(pc, PETSC_TRUE, sizeof(levels), levels));
   if (kc->gamg) PetscCall(PCKCycleCoarseBeforeGAMG(pc));
@@ -437,6 +438,7 @@ static PetscErrorCode SetUp(PC pc)
 /* After an error PETSc would take the operator for one that has been set up for */
 static PetscErrorCode SetUpOnce(PC pc)
 {
+  PC_KCycle     *kc = KCycleOf(pc);
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -446,7 +448,7 @@ static PetscErrorCode SetUpOnce(PC pc)
   PetscCall(PCKCycleSolversKeep(pc));
   if (ierr) pc->setupcalled = PETSC_FALSE;
   PetscCall(ierr);
-  KCycleOf(pc)->levels_used = PETSC_TRUE;
+  kc->levels_used = PETSC_TRUE;
   PetscCall(PCKCycleInstall(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
