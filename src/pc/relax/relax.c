@@ -130,22 +130,8 @@ static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
   return seeds;
 }
 
-/* Is a search worth its time? It is if couplings jump, or inactive cells are inside the grid, but not with convection:
-   then all couplings jump, and a group of points along the wind whose equations add up to nearly nothing is not a
-   cluster */
-static PetscErrorCode HasClusters(PC_Relax *relax, PetscReal jump, PetscBool *has)
-{
-  const KCycleScan *scan;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilScan(relax->A, &scan));
-  *has = (PetscBool)(relax->smoother->local && (scan->rough > jump || scan->walls));
-  if (!*has) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatStencilScanAsymmetry(relax->A, &scan));
-  *has = (PetscBool) !(scan->skew > KCYCLE_DRIFT);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* A search is worth its time if couplings jump, or inactive cells are inside the grid, but not with convection: then
+   all couplings jump, and a group of points along the wind whose equations add up to nearly nothing is not a cluster */
 static PetscErrorCode CorrectClusters(PC pc)
 {
   PC_Relax         *relax = (PC_Relax *)pc->data;
@@ -164,7 +150,11 @@ static PetscErrorCode CorrectClusters(PC pc)
   if (relax->clustering == PC_RELAX_CLUSTERS_OFF || reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScan(relax->A, &scan));
   seeds = ChooseSeeds(relax, scan);
-  if (!on) PetscCall(HasClusters(relax, seeds.jump, &has));
+  if (!on) has = (PetscBool)(relax->smoother->local && (scan->rough > seeds.jump || scan->walls));
+  if (!on && has) {
+    PetscCall(MatStencilScanAsymmetry(relax->A, &scan));
+    has = (PetscBool) !(scan->skew > KCYCLE_DRIFT);
+  }
   if (has) PetscCall(KCycleSmootherCorrectClusters(relax->A, &relax->smoother, &seeds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
