@@ -42,21 +42,6 @@ static PetscErrorCode FindStencil(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A zero on the diagonal is a failure that KSP reports */
-static PetscErrorCode ScanRows(PC pc)
-{
-  PC_Relax         *relax = (PC_Relax *)pc->data;
-  const KCycleScan *scan;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilScan(relax->A, &scan));
-  if (PetscMin(scan->zero, scan->empty) < PETSC_INT_MAX) {
-    PetscCall(PetscInfo(pc, "The diagonal of the operator has a zero\n"));
-    PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The type of smoother; auto has one for points, lines or planes */
 static PetscErrorCode ChooseType(PC pc, PetscBool automatic, const char **type)
 {
@@ -174,14 +159,19 @@ PetscErrorCode PCRelaxRenew(PC pc)
 
 static PetscErrorCode PCSetUp_Relax(PC pc)
 {
-  PC_Relax *relax = (PC_Relax *)pc->data;
+  PC_Relax         *relax = (PC_Relax *)pc->data;
+  const KCycleScan *scan;
 
   PetscFunctionBegin;
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(KCycleSmootherDestroy(&relax->smoother));
   PetscCall(FindStencil(pc));
   relax->symmetric = -1;
-  PetscCall(ScanRows(pc));
+  PetscCall(MatStencilScan(relax->A, &scan));
+  if (PetscMin(scan->zero, scan->empty) < PETSC_INT_MAX) { /* a failure that KSP reports */
+    PetscCall(PetscInfo(pc, "The diagonal of the operator has a zero\n"));
+    PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  }
   PetscCall(CreateSmoother(pc));
   PetscCall(CorrectClusters(pc));
   PetscCall(PCRelaxRenew(pc));
