@@ -30,15 +30,6 @@ static PetscErrorCode KSPSetUp_KCG(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The inner product of Hermitian operators, or that of complex ones which are symmetric: y^H x or y^T x */
-static PetscErrorCode Dots(const KSP_KCG *cg, Vec x, PetscInt n, const Vec y[], PetscScalar value[])
-{
-  PetscFunctionBegin;
-  if (cg->type == KSP_CG_HERMITIAN) PetscCall(VecMDot(x, n, y, value));
-  else PetscCall(VecMTDot(x, n, y, value));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Which passes this solve has */
 static PetscErrorCode ChoosePasses(KSP ksp, Mat A)
 {
@@ -86,7 +77,8 @@ static PetscErrorCode Precondition(KSP ksp, Mat A, Vec z, Vec r)
     for (int i = 0; i < KC_CONJUGATE_SUMS; i++) value[i] = all[i];
   } else {
     PetscCall(KSP_MatMult(ksp, A, z, cg->w));
-    PetscCall(Dots(cg, z, KC_CONJUGATE_SUMS, y, value));
+    if (cg->type == KSP_CG_HERMITIAN) PetscCall(VecMDot(z, KC_CONJUGATE_SUMS, y, value)); /* y^H z, or */
+    else PetscCall(VecMTDot(z, KC_CONJUGATE_SUMS, y, value));                             /* y^T z */
   }
   cg->zr  = value[0];
   cg->zaz = value[1];

@@ -25,21 +25,6 @@ PetscErrorCode PCDeflSubCoarseCreateKSP(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From coarse vectors to the local numbers of subdomains */
-static PetscErrorCode CreateExchange(PC pc)
-{
-  PC_DeflSub *ds = (PC_DeflSub *)pc->data;
-  PetscLayout layout;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLayout(ds->s, &layout));
-  PetscCall(PetscSFDestroy(&ds->sf));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)pc), &ds->sf));
-  PetscCall(PetscSFSetGraphLayout(ds->sf, layout, ds->nlocal, NULL, PETSC_OWN_POINTER, ds->global));
-  PetscCall(PetscSFSetUp(ds->sf));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Where the entries of E come from: pairs of subdomains, then the diagonal */
 static PetscErrorCode CreateE(PC pc)
 {
@@ -48,6 +33,7 @@ static PetscErrorCode CreateE(PC pc)
   PetscInt   *rows, *cols, m = 0;
   PetscMPIInt rank;
   PetscInt    mine;
+  PetscLayout layout;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
@@ -73,7 +59,11 @@ static PetscErrorCode CreateE(PC pc)
   PetscCall(MatSetOption(ds->E, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
   PetscCall(MatCreateVecs(ds->E, &ds->s, &ds->y));
   PetscCall(VecDuplicate(ds->s, &ds->scale));
-  PetscCall(CreateExchange(pc));
+  PetscCall(VecGetLayout(ds->s, &layout)); /* from coarse vectors to the local numbers of subdomains */
+  PetscCall(PetscSFDestroy(&ds->sf));
+  PetscCall(PetscSFCreate(comm, &ds->sf));
+  PetscCall(PetscSFSetGraphLayout(ds->sf, layout, ds->nlocal, NULL, PETSC_OWN_POINTER, ds->global));
+  PetscCall(PetscSFSetUp(ds->sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

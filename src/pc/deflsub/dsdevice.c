@@ -74,10 +74,13 @@ static PetscErrorCode CreateZ(PC pc, MatType type, PetscBool same)
 }
 
 /* A row has an entry for its own subdomain, its first here, and one for each other that it reaches */
-static PetscErrorCode CountC(const PC_DeflSub *ds, PetscInt first[])
+static PetscErrorCode CreateC(PC_DeflSub *ds, MatType type)
 {
+  PetscInt    *first, *cols, *filled;
+  PetscScalar *values;
+
   PetscFunctionBegin;
-  for (PetscInt i = 0; i <= ds->n; i++) first[i] = 0;
+  PetscCall(PetscCalloc1(ds->n + 1, &first));
   for (PetscInt p = 0; p < ds->npairs; p++) {
     for (PetscInt k = ds->start[p]; k < ds->start[p + 1]; k++) {
       PetscInt *length = &first[ds->row[k] + 1];
@@ -86,17 +89,6 @@ static PetscErrorCode CountC(const PC_DeflSub *ds, PetscInt first[])
     }
   }
   for (PetscInt i = 0; i < ds->n; i++) first[i + 1] += first[i];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateC(PC_DeflSub *ds, MatType type)
-{
-  PetscInt    *first, *cols, *filled;
-  PetscScalar *values;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(ds->n + 1, &first));
-  PetscCall(CountC(ds, first));
   PetscCall(PetscMalloc1(first[ds->n], &cols));
   PetscCall(PetscCalloc2(ds->n, &filled, first[ds->n], &values));
   for (PetscInt p = 0; p < ds->npairs; p++) {

@@ -179,16 +179,6 @@ static PetscErrorCode MeasureGaps(Cut *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AddCross(Cut *c, PetscInt i, PetscInt ghost)
-{
-  PetscFunctionBegin;
-  PetscCall(KCycleGrow(2 * c->ncross + 2, &c->maxcross, sizeof(PetscInt), &c->cross));
-  c->cross[2 * c->ncross]     = i;
-  c->cross[2 * c->ncross + 1] = ghost;
-  c->ncross++;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Joins a point with those before it in its box, and notes strong couplings with ghosts */
 static PetscErrorCode JoinPoint(Cut *c, PetscInt i)
 {
@@ -206,7 +196,9 @@ static PetscErrorCode JoinPoint(Cut *c, PetscInt i)
     if ((col >= i && col < n) || c->box[col] != box || !IsStrong(c, i, col, Coupling(c, k, i, col, values[k])))
       continue;
     if (col >= n) {
-      PetscCall(AddCross(c, i, col));
+      PetscCall(KCycleGrow(2 * c->ncross + 2, &c->maxcross, sizeof(PetscInt), &c->cross));
+      c->cross[2 * c->ncross]       = i;
+      c->cross[2 * c->ncross++ + 1] = col;
       continue;
     }
     other = KCycleRoot(parent, col);
@@ -215,15 +207,6 @@ static PetscErrorCode JoinPoint(Cut *c, PetscInt i)
     root = PetscMin(root, other);
   }
   if (parent[i] >= 0) parent[i] = root;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Points of a box that are strongly coupled become one piece */
-static PetscErrorCode JoinPoints(Cut *c)
-{
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < c->rows->n; i++) PetscCall(JoinPoint(c, i));
-  PetscCall(KCyclePiecesFind(c->pieces, c->ncross, c->cross));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -342,7 +325,8 @@ PetscErrorCode PCDeflSubCutInterface(PC pc, KCycleRows *rows, const KCycleSubdom
   PetscCall(MeasureDirections(PetscObjectComm((PetscObject)pc), &c));
   PetscCall(MeasurePoints(&c));
   PetscCall(MeasureGaps(&c));
-  PetscCall(JoinPoints(&c));
+  for (PetscInt i = 0; i < rows->n; i++) PetscCall(JoinPoint(&c, i));
+  PetscCall(KCyclePiecesFind(c.pieces, c.ncross, c.cross));
   PetscCall(MergeSmall(&c));
   PetscCall(KCyclePiecesBound(c.pieces, KC_DEFLSUB_MANY * sub->nboxes));
   PetscCall(KCyclePiecesNumber(c.pieces, label, number));

@@ -126,29 +126,8 @@ static PetscErrorCode AddEntry(Entries *e, PetscInt row, PetscInt begin, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sum of a row is what binds its point to the exterior */
-static PetscErrorCode AddRow(Entries *e, PetscInt exterior, PetscInt row, PetscInt m, const PetscInt cols[],
-                             const PetscScalar values[])
-{
-  const PetscInt own = e->label[row], begin = e->nentries;
-  PetscScalar    sum  = 0;
-  PetscReal      size = 0;
-
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < m; k++) {
-    const PetscInt other = e->label[cols[k]];
-
-    sum += values[k];
-    size += PetscAbsScalar(values[k]);
-    if (other == own || values[k] == (PetscScalar)0.0) continue;
-    if (other == exterior) e->onesided = PETSC_TRUE;
-    PetscCall(AddEntry(e, row, begin, own, other, values[k]));
-  }
-  if (PetscAbsScalar(sum) > e->rounding * size) PetscCall(AddEntry(e, row, begin, own, exterior, -sum));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Rows whose points all lie in one subdomain, as most do, have no entry but their sum */
+/* The sum of a row is what binds its point to the exterior. Rows of points inside subdomains, which most are, have no
+   other entry */
 static PetscErrorCode FindEntries(PC_DeflSub *ds, Entries *e)
 {
   KCycleRows        *rows = e->rows;
@@ -157,10 +136,21 @@ static PetscErrorCode FindEntries(PC_DeflSub *ds, Entries *e)
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < rows->n; i++) {
-    if (e->label[i] == ds->nlocal) continue;
-    const PetscInt m = KCycleRowsGet(rows, i, &cols, &values);
+    const PetscInt own = e->label[i], begin = e->nentries,
+                   m = own == ds->nlocal ? 0 : KCycleRowsGet(rows, i, &cols, &values);
+    PetscScalar sum  = 0;
+    PetscReal   size = 0;
 
-    PetscCall(AddRow(e, ds->nlocal, i, m, cols, values));
+    for (PetscInt k = 0; k < m; k++) {
+      const PetscInt other = e->label[cols[k]];
+
+      sum += values[k];
+      size += PetscAbsScalar(values[k]);
+      if (other == own || values[k] == (PetscScalar)0.0) continue;
+      if (other == ds->nlocal) e->onesided = PETSC_TRUE;
+      PetscCall(AddEntry(e, i, begin, own, other, values[k]));
+    }
+    if (PetscAbsScalar(sum) > e->rounding * size) PetscCall(AddEntry(e, i, begin, own, ds->nlocal, -sum));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -40,7 +40,7 @@ PetscErrorCode PCFastPoissonFail(PC pc, const char text[])
 }
 
 /* Vectors are those of the operator, or of the DMDA */
-static PetscErrorCode FindPlace(PC pc, DM dm)
+static PetscErrorCode FindMemorySpace(PC pc, DM dm)
 {
   PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
   PetscBool       grid;
@@ -98,7 +98,7 @@ static PetscErrorCode FindGrid(PC pc)
              "The operator has %" PetscInt_FMT " rows on this process, the DMDA %" PetscInt_FMT
              " points: give PCFASTPOISSON the DMDA whose DMCreateMatrix() made the operator",
              own, box->npoints);
-  PetscCall(FindPlace(pc, dm));
+  PetscCall(FindMemorySpace(pc, dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -141,7 +141,7 @@ static PetscErrorCode Pass(PC pc, KCycleFPRows *rows, Means *m, PetscReal *root)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* r, with that of neighbours; m->root until RootsRestore() */
+/* r, with that of neighbours; m->root until it is restored */
 static PetscErrorCode RootsGet(PC pc, DM dm, Means *m, Vec *local)
 {
   PC_FastPoisson *fp = (PC_FastPoisson *)pc->data;
@@ -152,14 +152,6 @@ static PetscErrorCode RootsGet(PC pc, DM dm, Means *m, Vec *local)
   PetscCall(DMGlobalToLocalEnd(dm, fp->root, INSERT_VALUES, *local));
   PetscCall(DMDAGetGhostCorners(dm, &m->first[0], &m->first[1], &m->first[2], &m->size[0], &m->size[1], &m->size[2]));
   PetscCall(VecGetArrayRead(*local, &m->root));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode RootsRestore(Means *m, Vec *local)
-{
-  PetscFunctionBegin;
-  PetscCall(VecRestoreArrayRead(*local, &m->root));
-  PetscCall(VecDestroy(local));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,7 +214,8 @@ PetscErrorCode PCFastPoissonAverage(PC pc, KCycleFPRows *rows)
   PetscCall(PetscArrayzero(m.up[0], m.count));
   PetscCall(RootsGet(pc, dm, &m, &local));
   PetscCall(Pass(pc, rows, &m, NULL));
-  PetscCall(RootsRestore(&m, &local));
+  PetscCall(VecRestoreArrayRead(local, &m.root));
+  PetscCall(VecDestroy(&local));
   PetscCall(MeansReduce(pc, &m));
   for (PetscInt i = 0; i < fp->dir[0].n; i++) mean += m.sum[0][i] / fp->dir[0].n;
   fp->sigma = mean;

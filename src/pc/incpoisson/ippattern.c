@@ -39,15 +39,6 @@ static PetscErrorCode GraphCreate(Mat A, Graph *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GraphDestroy(Graph *g)
-{
-  PetscFunctionBegin;
-  PetscCall(KCycleAIJFetchedRowsDestroy(&g->after));
-  PetscCall(PetscFree2(g->mark, g->list));
-  PetscCall(KCycleRowsDestroy(&g->rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The local number of a column, or -1: no row of this process has an entry in it */
 static PetscErrorCode GraphFind(const Graph *g, PetscInt col, PetscInt *local)
 {
@@ -140,7 +131,9 @@ PetscErrorCode PCIncPoissonPatternFind(PC pc, PetscInt64 *excess, PetscInt *unpa
   else {
     PetscCall(GraphCreate(pc->pmat, &g));
     PetscCall(GraphLook(&g, &less, &first, &third));
-    PetscCall(GraphDestroy(&g));
+    PetscCall(KCycleAIJFetchedRowsDestroy(&g.after));
+    PetscCall(PetscFree2(g.mark, g.list));
+    PetscCall(KCycleRowsDestroy(&g.rows));
   }
   PetscCallMPI(MPI_Allreduce(&less, excess, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(PCIncPoissonFirstRow(pc, first, unpaired));

@@ -243,16 +243,6 @@ static PetscErrorCode Connect(Records *r, PetscHMapI map)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The owned point of a number in the grid */
-static PetscInt OwnPoint(const KCycleBox *box, PetscInt natural)
-{
-  PetscInt at[3];
-
-  KCycleCoordinates(box->size, natural, at);
-  for (int d = 0; d < 3; d++) at[d] -= box->start[d];
-  return KCycleNumber(box->n, at);
-}
-
 /* What the residual of a cluster is multiplied with. The search is over: changed marks members */
 static PetscScalar Inverse(const Records *r, PetscInt m, const PetscInt member[])
 {
@@ -336,7 +326,13 @@ static PetscErrorCode ListParts(MPI_Comm comm, const KCycleBox *box, const Mail 
 
     m = part[2];
     PetscCall(KCycleClusterListAppend(list, m, part[0], part[1] < 0 ? -1 : mail.rank[i], part[1]));
-    for (PetscInt k = 0; k < m; k++) list->member[list->nmembers++] = OwnPoint(box, part[3 + k]);
+    for (PetscInt k = 0; k < m; k++) {
+      PetscInt at[3];
+
+      KCycleCoordinates(box->size, part[3 + k], at);
+      for (int d = 0; d < 3; d++) at[d] -= box->start[d];
+      list->member[list->nmembers++] = KCycleNumber(box->n, at);
+    }
   }
   PetscCall(MailDestroy(&mail));
   PetscFunctionReturn(PETSC_SUCCESS);

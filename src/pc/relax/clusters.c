@@ -208,16 +208,6 @@ static PetscErrorCode MakerCreate(const KCycleStencil *st, PetscInt order[], Mak
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MakerDestroy(Maker *maker)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree(maker->position));
-  PetscCall(PetscFree(maker->column));
-  PetscCall(PetscFree(maker->value));
-  PetscCall(PetscFree(maker));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Which part of a generation a cluster is in */
 static PetscInt GroupOf(const KCycleClusterList *list, PetscInt c)
 {
@@ -305,7 +295,10 @@ static PetscErrorCode MakeRows(const KCycleStencil *st, const KCycleClusterList 
   }
   PetscCall(PetscFree(start));
   PetscCall(PetscFree(sorted));
-  PetscCall(MakerDestroy(maker));
+  PetscCall(PetscFree(maker->position));
+  PetscCall(PetscFree(maker->column));
+  PetscCall(PetscFree(maker->value));
+  PetscCall(PetscFree(maker));
   PetscCall(ResizeRows(cl, cl->nclusters, cl->nslices));
   PetscCall(PetscMalloc1(cl->nclusters, &cl->right));
   PetscCall(PetscMalloc1(most, &cl->change));

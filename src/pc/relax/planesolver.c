@@ -136,32 +136,26 @@ static PetscErrorCode CreateGrid(const KCycleBox *box, int d, int parity, KCycle
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The shape of the operator on the planes' grid. Points that are neighbours in two directions are coupled by boxes, and
-   by prisms along one of these */
-static int KindOf(const KCycleShape *shape, int d)
-{
-  const PetscBool star = (PetscBool)(!shape->box || shape->box == KC_PRISM_X + d);
-
-  return KC_FLAT | (star ? 0 : KC_BOX);
-}
-
-/* The matrix; none on processes that have no part in it */
+/* The matrix; none on processes that have no part in it. Points that are neighbours in two directions are coupled by
+   boxes, and by prisms along one of these */
 static PetscErrorCode CreateMatrix(const KCycleSmoother *s, int d, int parity, PlaneSolver *p)
 {
-  KCycleBox box;
-  DM        dm = NULL;
-  PetscBool same;
-  int       number;
+  const KCycleShape *shape = &s->st->shape;
+  const PetscBool    star  = (PetscBool)(!shape->box || shape->box == KC_PRISM_X + d);
+  KCycleBox          box;
+  DM                 dm = NULL;
+  PetscBool          same;
+  int                number;
 
   PetscFunctionBegin;
   PetscCall(CreateGrid(s->st->box, d, parity, &box, &number));
-  box.star = (PetscBool)(KindOf(&s->st->shape, d) == KC_FLAT);
+  box.star = star;
   if (KCycleBoxTalks(s->st->box))
     PetscCallMPI(MPI_Comm_split(s->comm, number < 0 ? MPI_UNDEFINED : 0, PetscMax(number, 0), &p->comm));
   if (number >= 0) PetscCall(KCycleBoxCreateDM(p->comm == MPI_COMM_NULL ? s->comm : p->comm, &box, &dm));
   PetscCall(KCycleBoxDestroy(&box));
   if (number < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatStencilCreateOnDM(dm, KindOf(&s->st->shape, d), &p->A));
+  PetscCall(MatStencilCreateOnDM(dm, KC_FLAT | (star ? 0 : KC_BOX), &p->A));
   PetscCall(DMDestroy(&dm));
   PetscCall(FillMatrix(s->st, d, parity, s->st->half, p->A, &same));
   if (!same) PetscCall(FillMatrix(s->st, d, parity, PETSC_FALSE, p->A, &same));

@@ -42,21 +42,6 @@ static PetscErrorCode FindStencil(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A zero on the diagonal is a failure that KSP reports */
-static PetscErrorCode ScanRows(PC pc)
-{
-  PC_Relax         *relax = (PC_Relax *)pc->data;
-  const KCycleScan *scan;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilScan(relax->A, &scan));
-  if (PetscMin(scan->zero, scan->empty) < PETSC_INT_MAX) {
-    PetscCall(PetscInfo(pc, "The diagonal of the operator has a zero\n"));
-    PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The type of smoother; auto has one for points, lines or planes */
 static PetscErrorCode ChooseType(PC pc, PetscBool automatic, const char **type)
 {
@@ -130,22 +115,8 @@ static KCycleSeeds ChooseSeeds(const PC_Relax *relax, const KCycleScan *scan)
   return seeds;
 }
 
-/* Is a search worth its time? It is if couplings jump, or inactive cells are inside the grid, but not with convection:
-   then all couplings jump, and a group of points along the wind whose equations add up to nearly nothing is not a
-   cluster */
-static PetscErrorCode HasClusters(PC_Relax *relax, PetscReal jump, PetscBool *has)
-{
-  const KCycleScan *scan;
-
-  PetscFunctionBegin;
-  PetscCall(MatStencilScan(relax->A, &scan));
-  *has = (PetscBool)(relax->smoother->local && (scan->opposite > jump || scan->cuts));
-  if (!*has) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatStencilScanAsymmetry(relax->A, &scan));
-  *has = (PetscBool) !(scan->skew > KCYCLE_DRIFT);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* A search is worth its time if couplings jump, or inactive cells are inside the grid, but not with convection: then
+   all couplings jump, and a group of points along the wind whose equations add up to nearly nothing is not a cluster */
 static PetscErrorCode CorrectClusters(PC pc)
 {
   PC_Relax         *relax = (PC_Relax *)pc->data;
@@ -164,7 +135,11 @@ static PetscErrorCode CorrectClusters(PC pc)
   if (relax->clustering == PC_RELAX_CLUSTERS_OFF || reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilScan(relax->A, &scan));
   seeds = ChooseSeeds(relax, scan);
-  if (!on) PetscCall(HasClusters(relax, seeds.jump, &has));
+  if (!on) has = (PetscBool)(relax->smoother->local && (scan->opposite > seeds.jump || scan->cuts));
+  if (!on && has) {
+    PetscCall(MatStencilScanAsymmetry(relax->A, &scan));
+    has = (PetscBool) !(scan->skew > KCYCLE_DRIFT);
+  }
   if (has) PetscCall(KCycleSmootherCorrectClusters(relax->A, &relax->smoother, &seeds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -184,14 +159,19 @@ PetscErrorCode PCRelaxRenew(PC pc)
 
 static PetscErrorCode PCSetUp_Relax(PC pc)
 {
-  PC_Relax *relax = (PC_Relax *)pc->data;
+  PC_Relax         *relax = (PC_Relax *)pc->data;
+  const KCycleScan *scan;
 
   PetscFunctionBegin;
   PetscCall(PCSetFailedReason(pc, PC_NOERROR));
   PetscCall(KCycleSmootherDestroy(&relax->smoother));
   PetscCall(FindStencil(pc));
   relax->symmetric = -1;
-  PetscCall(ScanRows(pc));
+  PetscCall(MatStencilScan(relax->A, &scan));
+  if (PetscMin(scan->zero, scan->empty) < PETSC_INT_MAX) { /* a failure that KSP reports */
+    PetscCall(PetscInfo(pc, "The diagonal of the operator has a zero\n"));
+    PetscCall(PCSetFailedReason(pc, PC_FACTOR_NUMERIC_ZEROPIVOT));
+  }
   PetscCall(CreateSmoother(pc));
   PetscCall(CorrectClusters(pc));
   PetscCall(PCRelaxRenew(pc));
