@@ -115,7 +115,7 @@ static PetscErrorCode SolveTranspose(void *ksp, Vec x, Vec y)
 }
 
 /* Largest difference of a column of the block that is found together from what it is alone */
-static PetscErrorCode BlockDifference(PC pc, PetscErrorCode (*block)(PC, Mat, Mat),
+static PetscErrorCode BlockDifference(PC pc, PetscInt width, PetscErrorCode (*block)(PC, Mat, Mat),
                                       PetscErrorCode (*alone)(PC, Vec, Vec), Vec x, Vec y, PetscReal *difference)
 {
   Mat       B, X;
@@ -126,8 +126,8 @@ static PetscErrorCode BlockDifference(PC pc, PetscErrorCode (*block)(PC, Mat, Ma
   PetscFunctionBeginUser;
   *difference = 0;
   PetscCall(VecGetLocalSize(x, &m));
-  PetscCall(MatCreateDense(PETSC_COMM_WORLD, m, PETSC_DECIDE, PETSC_DETERMINE, 3, NULL, &B));
-  for (PetscInt j = 0; j < 3; j++) {
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, m, PETSC_DECIDE, PETSC_DETERMINE, width, NULL, &B));
+  for (PetscInt j = 0; j < width; j++) {
     PetscCall(MatDenseGetColumnVecWrite(B, j, &column));
     PetscCall(VecCopy(x, column));
     PetscCall(VecAXPY(column, (PetscScalar)j, y));
@@ -136,7 +136,7 @@ static PetscErrorCode BlockDifference(PC pc, PetscErrorCode (*block)(PC, Mat, Ma
   PetscCall(AssembleMat(B));
   PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
   PetscCall((*block)(pc, B, X));
-  for (PetscInt j = 0; j < 3; j++) {
+  for (PetscInt j = 0; j < width; j++) {
     Vec b, z;
 
     PetscCall(DuplicateVec(x, &b, &z));
@@ -184,9 +184,12 @@ static PetscErrorCode RunCycles(const Case *c, PetscBool *holds)
 
       difference = 0;
       if (part == 0) PetscCall(Difference(s.pc, Apply, ApplyTranspose, s.x, s.b, &difference));
-      else if (part == 1) PetscCall(BlockDifference(s.pc, PCMatApply, PCApply, s.x, s.b, &difference));
+      else if (part == 1)
+        PetscCall(BlockDifference(s.pc, 3 + 2 * (run % 2), PCMatApply, PCApply, s.x, s.b, &difference));
 #if defined(KCYCLE_HAVE_PC_MATAPPLYTRANSPOSE)
-      else PetscCall(BlockDifference(s.pc, PCMatApplyTranspose, PCApplyTranspose, s.x, s.b, &difference));
+      else
+        PetscCall(
+            BlockDifference(s.pc, 3 + 2 * (run % 2), PCMatApplyTranspose, PCApplyTranspose, s.x, s.b, &difference));
 #endif
       PetscCall(PetscSNPrintf(name, sizeof(name), "%s, %s, kappa %" PetscInt_FMT ", %" PetscInt_FMT "D, %s, \"%s\"",
                               parts[part], run < 3 ? "multiplicative" : "full", kappas[run % 3], c->dim,
@@ -290,6 +293,7 @@ static PetscErrorCode Relax(void)
     2, {33, 33, 1}, BOUNDARY_STORED, 1, wind, PETSC_FALSE, "-pc_kcycle_hierarchy gamg " options \
   }
 #define RICHARDSON "-mg_levels_ksp_type richardson"
+#define SOR        "-mg_levels_pc_sor_omega 0.8 -mg_levels_ksp_max_it 2"
 
 static PetscErrorCode Structured(void)
 {
@@ -322,32 +326,28 @@ static PetscErrorCode Structured(void)
 static const Case OnPCMG[] = {
     OFF(1, 0, ""),
     OFF(1, 0, RICHARDSON " -mg_levels_pc_type sor"),
-    OFF(1, 0, RICHARDSON " -mg_levels_pc_type relax"),
-    OFF(1, 0, "-mg_levels_pc_type relax"),
-    OFF(1000, 0, RICHARDSON " -mg_levels_pc_type relax -mg_levels_pc_relax_clusters on"),
     OFF(1, 0.4, "-mg_levels_pc_type jacobi"),
     OFF(1, 0.4, "-mg_levels_pc_type bjacobi"),
     OFF(1, 0.4, ""),
     {2, {33, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_hierarchy grid", MATSELL},
     OFF(1, 0.4, "-mg_levels_pc_sor_omega 0.8 -mg_levels_pc_sor_diagonal_shift 0.1"),
-    {2,
-     {30, 33, 1},
-     BOUNDARY_STORED,
-     1,
-     0.4,
-     PETSC_FALSE,
-     "-pc_kcycle_structured off -mg_levels_pc_sor_omega 0.8 -mg_levels_ksp_max_it 2"},
+    {2, {30, 33, 1}, BOUNDARY_STORED, 1, 0.4, PETSC_FALSE, "-pc_kcycle_structured off " SOR},
     OFF(1, 0.4, "-mg_levels_ksp_type richardson -mg_levels_pc_sor_local_forward -mg_levels_pc_sor_its 2"),
     OFF(1, 0, "-mg_levels_pc_sor_local_backward -mg_levels_pc_sor_lits 2"),
-    OFF(1, 0,
-        "-pc_mg_distinct_smoothup -mg_levels_ksp_type richardson -mg_levels_pc_type relax -mg_levels_up_ksp_max_it 1"),
+    OFF(1, 0.4, "-pc_mg_multiplicative_cycles 2"),
+    OFF(1, 0.4, "-pc_mg_distinct_smoothup " RICHARDSON " -mg_levels_up_ksp_max_it 1")};
+static const Case Relaxed[] = {
+    OFF(1, 0, RICHARDSON " -mg_levels_pc_type relax"),
+    OFF(1, 0, "-mg_levels_pc_type relax"),
+    OFF(1000, 0, RICHARDSON " -mg_levels_pc_type relax -mg_levels_pc_relax_clusters on"),
+    OFF(1, 0, "-pc_mg_distinct_smoothup " RICHARDSON " -mg_levels_pc_type relax -mg_levels_up_ksp_max_it 1"),
     {3,
      {9, 9, 17},
      BOUNDARY_STORED,
      1,
      0,
      PETSC_FALSE,
-     "-pc_kcycle_structured off -mg_levels_ksp_type richardson -mg_levels_pc_type relax"}};
+     "-pc_kcycle_structured off -mg_levels_pc_type relax " RICHARDSON}};
 static const Case OnPCGAMG[] = {GAMG(0, "-mg_levels_pc_type jacobi"), GAMG(0.4, "-mg_levels_pc_type jacobi"),
                                 GAMG(0, RICHARDSON " -mg_levels_pc_type sor"), GAMG(0.4, "-mg_levels_pc_type sor")};
 
@@ -355,6 +355,8 @@ static PetscErrorCode Others(void)
 {
   PetscFunctionBeginUser;
   PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(OnPCMG), OnPCMG, RunCycles, "levels of PCMG"));
+  if (PetscDefined(USE_COMPLEX)) PetscFunctionReturn(0);
+  PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(Relaxed), Relaxed, RunCycles, "levels of PCMG, PCRELAX"));
   PetscCall(RunAll(PETSC_STATIC_ARRAY_LENGTH(OnPCGAMG), OnPCGAMG, RunCycles, "levels of PCGAMG"));
   PetscFunctionReturn(0);
 }
@@ -379,10 +381,17 @@ int main(int argc, char **argv)
 
     test:
       suffix: small
+      requires: !complex
       output_file: output/adjoint.out
 
     test:
       suffix: hierarchies
+      requires: !complex
+      args: -hierarchies
+
+    test:
+      suffix: complex
+      requires: complex
       args: -hierarchies
 
 TEST*/

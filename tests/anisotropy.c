@@ -208,9 +208,7 @@ static PetscErrorCode TestDirections(Stretched *s)
       type[6] = *d;
       PetscCall(Sweep(A, type, "", b, y));
     }
-    PetscCall(VecNorm(x, NORM_2, &norm[0]));
-    PetscCall(VecAXPY(x, -1, y));
-    PetscCall(VecNorm(x, NORM_2, &norm[1]));
+    PetscCall(DifferenceNorms(x, y, NORM_2, &norm[1], &norm[0]));
     PetscCall(
         ClaimThat(norm[0] > 0 && norm[1] <= 1e-13 * norm[0], "alternating lines, directions \"%s\"", directions[i]));
   }

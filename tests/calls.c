@@ -40,26 +40,24 @@ static PetscErrorCode CheckFormulas(void)
 static PetscErrorCode CountOnLevels(PetscInt n, PetscBool full, PetscInt *wrong, PetscInt64 *all)
 {
   Poisson           p = {1, 1 + ((PetscInt)2 << (n - 1)), 1, 1, PETSC_FALSE, PETSC_FALSE};
-  DM                da;
-  Mat               A;
+  System            s = {0};
   PC                pc;
-  Vec               b, x;
   PetscInt          nlevels;
   const PetscInt64 *counted;
 
   PetscFunctionBeginUser;
-  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &da));
-  PetscCall(DMCreateMatrix(da, &A));
-  PetscCall(PoissonAssemble(&p, da, A));
-  PetscCall(MatCreateVecs(A, &x, &b));
-  PetscCall(VecSet(b, 1.0));
+  PetscCall(PoissonCreateDM(PETSC_COMM_WORLD, &p, &s.da));
+  PetscCall(DMCreateMatrix(s.da, &s.A));
+  PetscCall(PoissonAssemble(&p, s.da, s.A));
+  PetscCall(MatCreateVecs(s.A, &s.x, &s.b));
+  PetscCall(VecSet(s.b, 1.0));
   for (PetscInt kappa = 1; kappa <= MAX_KAPPA; kappa++) {
-    PetscCall(MakePC(A, PCKCYCLE, &pc));
+    PetscCall(MakePC(s.A, PCKCYCLE, &pc));
     PetscCall(PCMGSetLevels(pc, n, NULL));
     if (full) PetscCall(PCMGSetType(pc, PC_MG_FULL));
     PetscCall(PCKCycleSetKappa(pc, kappa == MAX_KAPPA ? PC_KCYCLE_KAPPA_W : kappa));
     PetscCall(PCSetFromOptions(pc));
-    PetscCall(PCApply(pc, b, x));
+    PetscCall(PCApply(pc, s.b, s.x));
     PetscCall(PCKCycleGetLevelCalls(pc, &nlevels, &counted));
     *wrong += (PetscInt)(nlevels != n);
     for (PetscInt level = 1; level <= n; level++) {
@@ -74,7 +72,7 @@ static PetscErrorCode CountOnLevels(PetscInt n, PetscBool full, PetscInt *wrong,
     }
     PetscCall(PCDestroy(&pc));
   }
-  PetscCall(DestroyAll(&b, &x, &A, &da));
+  PetscCall(SystemDestroy(&s));
   PetscFunctionReturn(0);
 }
 

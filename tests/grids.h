@@ -288,7 +288,7 @@ static inline PetscErrorCode GridCreateSystem(const Grid *g, MatType type, DM *d
   PetscFunctionBeginUser;
   PetscCall(GridCreateDM(g, da));
   PetscCall(GridCreateMat(g, *da, type, A));
-  PetscCall(DMCreateGlobalVector(*da, b));
+  PetscCall(MatCreateVecs(*A, NULL, b));
   PetscCall(GridFill(g, *da, 7, *b));
   PetscFunctionReturn(0);
 }

@@ -183,31 +183,28 @@ static PetscErrorCode Uses(const Case *c)
 {
   const KSPType types[] = {KSPCG, KSPKCG};
   Told          told[2], again[2], late[2], guess[2];
-  DM            da;
-  Mat           A;
-  Vec           b, x;
-  KSP           ksp;
+  System        sys  = {0};
   PetscReal     most = 0;
 
   PetscFunctionBeginUser;
   PetscCall(Print("%s\n", c->name));
-  PetscCall(Create(c, &da, &A, &b));
-  PetscCall(VecDuplicate(b, &x));
+  PetscCall(Create(c, &sys.da, &sys.A, &sys.b));
+  PetscCall(VecDuplicate(sys.b, &sys.x));
   for (int s = 0; s < 2; s++) {
-    PetscCall(CreateKSP(c->options, types[s], A, &ksp));
-    PetscCall(KSPSetComputeEigenvalues(ksp, PETSC_TRUE));
-    PetscCall(Solve(ksp, b, x, &told[s]));
-    PetscCall(KSPComputeEigenvalues(ksp, MOST, told[s].eigenvalue, told[s].imaginary, &told[s].neigenvalues));
-    PetscCall(KSPComputeExtremeSingularValues(ksp, &told[s].extreme[0], &told[s].extreme[1]));
-    PetscCall(MatScale(A, 3));
-    PetscCall(Solve(ksp, b, x, &again[s]));
-    PetscCall(MatScale(A, 1.0 / 3));
-    PetscCall(KSPSetCheckNormIteration(ksp, 2));
-    PetscCall(Solve(ksp, b, x, &late[s]));
-    PetscCall(KSPSetCheckNormIteration(ksp, -1));
-    PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
-    PetscCall(Solve(ksp, b, x, &guess[s]));
-    PetscCall(DestroyKSP(&ksp));
+    PetscCall(CreateKSP(c->options, types[s], sys.A, &sys.ksp));
+    PetscCall(KSPSetComputeEigenvalues(sys.ksp, PETSC_TRUE));
+    PetscCall(Solve(sys.ksp, sys.b, sys.x, &told[s]));
+    PetscCall(KSPComputeEigenvalues(sys.ksp, MOST, told[s].eigenvalue, told[s].imaginary, &told[s].neigenvalues));
+    PetscCall(KSPComputeExtremeSingularValues(sys.ksp, &told[s].extreme[0], &told[s].extreme[1]));
+    PetscCall(MatScale(sys.A, 3));
+    PetscCall(Solve(sys.ksp, sys.b, sys.x, &again[s]));
+    PetscCall(MatScale(sys.A, 1.0 / 3));
+    PetscCall(KSPSetCheckNormIteration(sys.ksp, 2));
+    PetscCall(Solve(sys.ksp, sys.b, sys.x, &late[s]));
+    PetscCall(KSPSetCheckNormIteration(sys.ksp, -1));
+    PetscCall(KSPSetInitialGuessNonzero(sys.ksp, PETSC_TRUE));
+    PetscCall(Solve(sys.ksp, sys.b, sys.x, &guess[s]));
+    PetscCall(DestroyKSP(&sys.ksp));
   }
   for (PetscInt i = 0; i < told[0].neigenvalues; i++)
     most = PetscMax(most, PetscAbsReal(told[0].eigenvalue[i] - told[1].eigenvalue[i]) / told[0].extreme[0]);
@@ -219,7 +216,7 @@ static PetscErrorCode Uses(const Case *c)
   PetscCall(ClaimAgree(&late[0], &late[1], "  norms from the second iteration on"));
   PetscCall(
       Claim(guess[1].its == guess[0].its && guess[1].reason == guess[0].reason, "  a start that is the solution"));
-  PetscCall(DestroyAll(&x, &b, &A, &da));
+  PetscCall(SystemDestroy(&sys));
   PetscFunctionReturn(0);
 }
 
@@ -230,22 +227,19 @@ static PetscErrorCode End(const char claim[], const char options[], MatType type
   const Case    c       = {"", 2, {24, 20, 1}, BOUNDARY_ELIMINATED, PETSC_FALSE, 0, type, "", ""};
   const KSPType types[] = {KSPCG, KSPKCG};
   Told          told[2];
-  DM            da;
-  Mat           A;
-  Vec           b, x;
-  KSP           ksp;
+  System        sys = {0};
   PetscBool     good;
 
   PetscFunctionBeginUser;
-  PetscCall(Create(&c, &da, &A, &b));
-  PetscCall(MatShift(A, shift));
-  PetscCall(VecDuplicate(b, &x));
+  PetscCall(Create(&c, &sys.da, &sys.A, &sys.b));
+  PetscCall(MatShift(sys.A, shift));
+  PetscCall(VecDuplicate(sys.b, &sys.x));
   PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
-  if (rhs != 1) PetscCall(VecSet(b, rhs));
+  if (rhs != 1) PetscCall(VecSet(sys.b, rhs));
   for (int s = 0; s < 2; s++) {
-    PetscCall(CreateKSP(options, types[s], A, &ksp));
-    PetscCall(SolveSystem(ksp, b, x, &told[s].its, &told[s].reason));
-    PetscCall(DestroyKSP(&ksp));
+    PetscCall(CreateKSP(options, types[s], sys.A, &sys.ksp));
+    PetscCall(SolveSystem(sys.ksp, sys.b, sys.x, &told[s].its, &told[s].reason));
+    PetscCall(DestroyKSP(&sys.ksp));
   }
   PetscCall(PetscFPTrapPop());
   good = (PetscBool)(told[1].reason == expected && told[0].reason == expected && told[0].its == told[1].its);
@@ -254,7 +248,7 @@ static PetscErrorCode End(const char claim[], const char options[], MatType type
     PetscCall(Print("  KSPCG %s after %" PetscInt_FMT ", KSPKCG %s after %" PetscInt_FMT "\n",
                     KSPConvergedReasons[told[0].reason], told[0].its, KSPConvergedReasons[told[1].reason],
                     told[1].its));
-  PetscCall(DestroyAll(&x, &b, &A, &da));
+  PetscCall(SystemDestroy(&sys));
   PetscFunctionReturn(0);
 }
 

@@ -52,10 +52,7 @@ static PetscReal Coupling(const Problem *p, const PetscInt at[], const PetscInt 
     for (off[1] = (p)->dim > 1 ? -1 : 0; off[1] <= ((p)->dim > 1 ? 1 : 0); off[1]++) \
       for (off[0] = -1; off[0] <= 1; off[0]++)
 
-#define FOR_POINTS(p, at)                          \
-  for (at[2] = 0; at[2] < (p)->size[2]; at[2]++)   \
-    for (at[1] = 0; at[1] < (p)->size[1]; at[1]++) \
-      for (at[0] = 0; at[0] < (p)->size[0]; at[0]++)
+static const PetscInt Origin[3] = {0, 0, 0};
 
 static PetscReal RightSide(const PetscInt at[])
 {
@@ -137,7 +134,7 @@ static void SolveGroup(const Problem *p, PetscInt d, const PetscInt through[], c
   PetscInt         at[3], to[3], off[3], n = 0;
 
   memset(a, 0, sizeof(a));
-  FOR_POINTS(p, at) {
+  FOR_BOX(at, Origin, p->size) {
     if (!SameGroup(p, d, at, through)) continue;
     n++;
     y[Place(p, d, at)] = r[Index(p, at)];
@@ -149,7 +146,7 @@ static void SolveGroup(const Problem *p, PetscInt d, const PetscInt through[], c
     }
   }
   SolveDense(n, a, y);
-  FOR_POINTS(p, at) {
+  FOR_BOX(at, Origin, p->size) {
     if (SameGroup(p, d, at, through)) x[Index(p, at)] += (p->omega > 0 ? p->omega : 1) * y[Place(p, d, at)];
   }
 }
@@ -168,7 +165,7 @@ static void SolveColour(const Problem *p, PetscInt d, PetscInt colour, PetscReal
 {
   PetscInt at[3], off[3], to[3];
 
-  FOR_POINTS(p, at) {
+  FOR_BOX(at, Origin, p->size) {
     PetscReal sum = RightSide(at);
 
     FOR_OFFSETS(p, off) {
@@ -176,7 +173,7 @@ static void SolveColour(const Problem *p, PetscInt d, PetscInt colour, PetscReal
     }
     r[Index(p, at)] = sum;
   }
-  FOR_POINTS(p, at) {
+  FOR_BOX(at, Origin, p->size) {
     if (Place(p, d, at) == 0 && ColourOf(p, d, at) == colour) SolveGroup(p, d, at, r, x);
   }
 }
@@ -273,7 +270,7 @@ static PetscErrorCode Test(Problem *p, const char type[], PetscInt from, PetscIn
   PetscCall(MatCreateVecs(A, &v, &b));
   PetscCall(PetscMalloc2(p->size[0] * p->size[1] * p->size[2], &r, p->size[0] * p->size[1] * p->size[2], &x));
   for (int guess = 0; guess < 2; guess++) {
-    FOR_POINTS(p, at) {
+    FOR_BOX(at, Origin, p->size) {
       x[Index(p, at)] = guess ? Guess(at) : 0;
     }
     for (PetscInt its = 0; its < 2; its++) {

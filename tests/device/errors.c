@@ -173,12 +173,12 @@ static PetscErrorCode Recover(Mat A, Vec b, Vec x, PetscInt applied, PetscBool c
 
 int main(int argc, char **args)
 {
-  const PetscInt size[2] = {33, 33};
-  PetscBool      fits;
-  PetscReal      part = 1e-12;
-  DM             da;
-  Mat            A;
-  Vec            b, x;
+  PetscInt  size[2] = {33, 33};
+  PetscBool fits;
+  PetscReal part = 1e-12;
+  DM        da;
+  Mat       A;
+  Vec       b, x;
 
   PetscFunctionBeginUser;
   PetscCall(TestInitialize(&argc, &args, help));
@@ -186,6 +186,7 @@ int main(int argc, char **args)
   PetscCall(MakeDM(PETSC_COMM_WORLD, 2, size, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, &da));
   PetscCall(DMSetFromOptions(da));
   PetscCall(DMSetUp(da));
+  PetscCall(DMDAGetInfo(da, NULL, &size[0], &size[1], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMCreateMatrix(da, &A));
   PetscCall(DMCreateGlobalVector(da, &b));
   PetscCall(VecDuplicate(b, &x));
