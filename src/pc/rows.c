@@ -155,7 +155,7 @@ PetscInt KCycleRowsStencil(KCycleRows *r, PetscInt row)
   return m;
 }
 
-/* Is a point coupled to nobody? */
+/* Is a point isolated? */
 PetscBool KCycleRowsIsIsolated(KCycleRows *r, PetscInt row)
 {
   const PetscInt    *cols;

@@ -24,7 +24,7 @@ typedef struct _KCycleVectors KCycleVectors; /* see vectorsimpl.h */
 typedef struct {
   PetscInt           its;
   PetscBool          zeroguess; /* x counts as zero, and may hold anything */
-  PetscBool          reverse;   /* all in reverse order: after the coarse levels, and for the transpose */
+  PetscBool          reverse;   /* all in reverse order, the adjoint: after the coarse levels, and for the transpose */
   /* of a sweep that is not reversed: forward, backward or symmetric, which is both one after the other */
   PCRelaxOrderType   order;
   /* sweeps from zero before the coarser levels, see repeats, whose x is not written then; after these levels the same
