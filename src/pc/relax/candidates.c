@@ -37,9 +37,11 @@ static PetscErrorCode MailAdd(Mail *mail, PetscMPIInt rank, const void *record)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What others have for this process, by their ranks, each in its order */
-static PetscErrorCode MailSend(MPI_Comm comm, const Mail *out, Mail *in)
+/* What others have for this process, by their ranks, each in its order. out, which is destroyed, has the records, or
+   PetscInt numbers of records of a list */
+static PetscErrorCode MailSend(MPI_Comm comm, Mail *out, const Mail *list, Mail *in)
 {
+  const size_t size = list ? list->size : out->size;
   PetscMPIInt  nprocs, *nout, *nin, *outat, *inat;
   MPI_Datatype record;
   char        *sorted;
@@ -53,11 +55,16 @@ static PetscErrorCode MailSend(MPI_Comm comm, const Mail *out, Mail *in)
     outat[r + 1] = outat[r] + nout[r];
     inat[r + 1]  = inat[r] + nin[r];
   }
-  PetscCall(PetscMalloc1((size_t)out->n * out->size, &sorted));
-  for (PetscInt i = 0; i < out->n; i++)
-    (void)memcpy(sorted + (size_t)outat[out->rank[i]]++ * out->size, out->data + (size_t)i * out->size, out->size);
+  PetscCall(PetscMalloc1((size_t)out->n * size, &sorted));
+  for (PetscInt i = 0; i < out->n; i++) {
+    const char *from =
+        list ? list->data + (size_t)((const PetscInt *)out->data)[i] * size : out->data + (size_t)i * size;
+
+    (void)memcpy(sorted + (size_t)outat[out->rank[i]]++ * size, from, size);
+  }
   for (PetscMPIInt r = 0; r < nprocs; r++) outat[r] -= nout[r];
-  *in = (Mail){out->size, inat[nprocs], 0, 0, NULL, NULL};
+  PetscCall(MailDestroy(out));
+  *in = (Mail){size, inat[nprocs], 0, 0, NULL, NULL};
   PetscCall(PetscMalloc1((size_t)in->n * in->size, &in->data));
   PetscCall(PetscMalloc1(in->n, &in->rank));
   for (PetscMPIInt r = 0; r < nprocs; r++) {
@@ -148,13 +155,17 @@ static PetscErrorCode RecordsCreate(MPI_Comm comm, KCycleSearch *own, Records *r
   const KCycleBox *box    = own->st->box;
   const PetscInt   nprocs = box->nproc[0] * box->nproc[1] * box->nproc[2];
   Candidate        one;
-  Mail      *known = &r->known, in, out = {offsetof(Candidate, c) + own->nc * sizeof(one.c[0]), 0, 0, 0, NULL, NULL};
-  PetscBool *near;
+  Mail            *known = &r->known, in, out = {sizeof(PetscInt), 0, 0, 0, NULL, NULL};
+  PetscBool       *near;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(r, sizeof(*r)));
   PetscCall(PetscMalloc1(nprocs, &near));
-  known->size = out.size;
+  known->size = offsetof(Candidate, c) + own->nc * sizeof(one.c[0]);
+  for (PetscInt q = 1; q < own->nnodes; q++) known->most += KCycleSearchIsCandidate(own, q);
+  known->mostranks = known->most;
+  PetscCall(PetscMalloc1((size_t)known->most * known->size, &known->data));
+  PetscCall(PetscMalloc1(known->most, &known->rank));
   for (PetscInt root = 1; root < own->nnodes; root++) {
     const PetscInt first = known->n;
 
@@ -167,13 +178,16 @@ static PetscErrorCode RecordsCreate(MPI_Comm comm, KCycleSearch *own, Records *r
     }
     for (PetscMPIInt p = 0; p < nprocs; p++) {
       if (p == box->rank || !near[p]) continue;
-      for (PetscInt i = first; i < known->n; i++) PetscCall(MailAdd(&out, p, CandidateAt(known, i)));
+      for (PetscInt i = first; i < known->n; i++) PetscCall(MailAdd(&out, p, &i));
     }
   }
   PetscCall(PetscFree(near));
-  PetscCall(MailSend(comm, &out, &in));
-  for (PetscInt i = 0; i < in.n; i++) PetscCall(MailAdd(known, in.rank[i], CandidateAt(&in, i)));
-  PetscCall(MailDestroy(&out));
+  PetscCall(MailSend(comm, &out, known, &in));
+  PetscCall(PetscRealloc((size_t)(known->n + in.n) * in.size, &known->data));
+  PetscCall(PetscRealloc((size_t)(known->n + in.n) * sizeof(PetscMPIInt), &known->rank));
+  (void)memcpy(known->data + (size_t)known->n * in.size, in.data, (size_t)in.n * in.size);
+  PetscCall(PetscArraycpy(known->rank + known->n, in.rank, in.n));
+  known->n += in.n;
   PetscCall(MailDestroy(&in));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -314,13 +328,13 @@ static PetscErrorCode ListShared(const Records *r, PetscInt c, KCycleClusterList
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parts of this process */
-static PetscErrorCode ListParts(MPI_Comm comm, const KCycleBox *box, const Mail *parts, KCycleClusterList *list)
+/* The parts of this process; all parts are sent */
+static PetscErrorCode ListParts(MPI_Comm comm, const KCycleBox *box, Mail *parts, KCycleClusterList *list)
 {
   Mail mail;
 
   PetscFunctionBegin;
-  PetscCall(MailSend(comm, parts, &mail));
+  PetscCall(MailSend(comm, parts, NULL, &mail));
   for (PetscInt i = 0, m; i < mail.n; i += 3 + m) {
     const PetscInt *part = (const PetscInt *)mail.data + i;
 
@@ -356,7 +370,6 @@ PetscErrorCode KCycleSearchCandidates(MPI_Comm comm, KCycleSearch **own, KCycleC
   PetscCall(KCycleSearchRun(r.search));
   for (PetscInt c = 0; c < r.search->found.n; c++) PetscCall(ListShared(&r, c, list, &parts));
   PetscCall(ListParts(comm, r.search->st->box, &parts, list));
-  PetscCall(MailDestroy(&parts));
   PetscCall(RecordsDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
