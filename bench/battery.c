@@ -1505,7 +1505,7 @@ static PetscErrorCode RunLine(Run *run, char line[], char before[], int argc, ch
   fflush(stdout);
   PetscCall(PetscOptionsCreate(&options));
   PetscCall(PetscOptionsPush(options));
-  PetscCall(PetscOptionsInsertArgs(options, argc - 1, args + 1));
+  PetscCall(PetscOptionsInsertArgs(options, argc - 1, (void *)(args + 1))); /* const in newer releases of PETSc */
   PetscCall(PetscOptionsInsertString(options, problem));
   PetscCall(PetscOptionsInsertString(options, solver));
   if (strcmp(problem, before)) PetscCall(RunDestroy(run));
