@@ -65,12 +65,19 @@ static PetscBool LinesAreSymmetric(const KCycleStencil *st, Tolerance tol, Petsc
                               CompareLines, &tol);
 }
 
+/* Not collective: are they, to the last bit? */
+PetscBool MatStencilLinesAreSymmetric(const KCycleStencil *st)
+{
+  const Tolerance exact = {0, 0, PETSC_FALSE};
+
+  return LinesAreSymmetric(st, exact, PETSC_TRUE);
+}
+
 /* Not collective: yes is true if all rows of this process are symmetric and have no neighbours on others, nor around
    a periodic end. Kept until the matrix changes */
 PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
 {
-  Mat_Stencil     *st  = (Mat_Stencil *)A->data;
-  const Tolerance  tol = {0, 0, PETSC_FALSE};
+  Mat_Stencil     *st = (Mat_Stencil *)A->data;
   PetscObjectState state;
 
   PetscFunctionBegin;
@@ -78,7 +85,7 @@ PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (st->symmetric_state == state) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilCopyToHost(A));
-  *yes = (PetscBool)(!KCycleBoxTalks(st->s.box) && LinesAreSymmetric(&st->s, tol, PETSC_TRUE));
+  *yes = (PetscBool)(!KCycleBoxTalks(st->s.box) && MatStencilLinesAreSymmetric(&st->s));
   PetscCall(MatStencilSetSymmetric(A, *yes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

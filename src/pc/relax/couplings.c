@@ -75,7 +75,7 @@ static inline PetscReal Coupling(KCycleSearch *s, const Point *c, int o, PetscIn
                                        at[2] + shape->dz[shape->line[o]]);
   if (column < box->npoints) *q = column;
   if (column == c->p) return 0;
-  return c->inside && KCycleSearchIsMirrored(s, at, o) ? w : (w + c->sign * Opposite(s, column, o)) / 2;
+  return c->inside && s->symmetric ? w : (w + c->sign * Opposite(s, column, o)) / 2;
 }
 
 /* The couplings of a point, 0 where they are negative, and the points that they lead to; t becomes the diagonal with

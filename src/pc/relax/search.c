@@ -417,8 +417,8 @@ PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSmoother *smoother, const
   PetscCall(MatStencilScan(A, &scan));
   if (scan->sums <= KC_CLUSTER_CLOSED) most = PetscMin(most, A->rmap->N / 2);
   PetscCall(KCycleSearchCreate(st, smoother->along, seeds->singular, most, &s));
-  if (nprocs > 1)
-    PetscCall(KCycleSearchExchange(s)); /* one process may keep half of its coefficients, another one all */
+  s->symmetric = MatStencilLinesAreSymmetric(st); /* but for couplings with points of other processes */
+  if (nprocs > 1) PetscCall(KCycleSearchExchange(s));
   PetscCall(KCycleSearchStart(s, seeds, &jumps));
   here = (int)jumps;
   PetscCallMPI(MPI_Allreduce(&here, &any, 1, MPI_INT, MPI_LOR, comm));

@@ -156,11 +156,12 @@ typedef struct {
 typedef struct {
   const KCycleStencil *st;
   int                  nc;
-  PetscInt             most;     /* points of a cluster */
-  PetscReal            singular; /* sums of the matrix below this part of those of the diagonals are rounding */
-  PetscBool            along[3]; /* the smoother solves lines along this direction */
-  PetscBool            lined;    /* along any */
-  PetscReal           *across;   /* where it does, of a node for each direction: t less couplings along it */
+  PetscInt             most;      /* points of a cluster */
+  PetscReal            singular;  /* sums of the matrix below this part of those of the diagonals are rounding */
+  PetscBool            along[3];  /* the smoother solves lines along this direction */
+  PetscBool            lined;     /* along any */
+  PetscBool            symmetric; /* so are the couplings between points of this process */
+  PetscReal           *across;    /* where it does, of a node for each direction: t less couplings along it */
   PetscInt             nnodes, maxnodes, maxparent, maxrejected, maxacross, nchunks, maxchunks, nchanged, maxchanged;
   KCycleNode          *node;     /* from 1 on */
   PetscInt            *parent;   /* towards the root of a group, which is its own */
@@ -202,17 +203,6 @@ PETSC_INTERN PetscErrorCode KCycleSearchCandidates(MPI_Comm, KCycleSearch **own,
 
 /* clusters.c */
 PETSC_INTERN PetscErrorCode KCycleSmootherCorrectClusters(Mat, KCycleSmoother **, const KCycleSeeds *);
-
-/* Is a coefficient of an inner point kept once for both rows? Lines that share coefficients keep all of them, and they
-   need not be symmetric. Couplings with rows of other processes and across a periodic end are kept by both rows, too */
-static inline PetscBool KCycleSearchIsMirrored(const KCycleSearch *s, const PetscInt at[], int o)
-{
-  const KCycleShape *shape = &s->st->shape;
-  const PetscInt     n = s->st->box->n[1], line = at[1] + n * at[2];
-
-  return (PetscBool)(s->st->half && s->st->set[line] < 0 &&
-                     s->st->set[line + shape->dy[shape->line[o]] + n * shape->dz[shape->line[o]]] < 0);
-}
 
 /* Ranks are half powers of two: the exponent of a number, and whether the rest reaches the square root of two. Strong
    couplings have low ranks */

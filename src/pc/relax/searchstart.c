@@ -87,15 +87,6 @@ static PetscReal Strongest(KCycleSearch *s, PetscInt p, PetscInt *to)
   return w[which];
 }
 
-/* Are the opposite entries of a row the same? */
-static PetscBool IsSymmetric(const KCycleSearch *s, const PetscInt at[])
-{
-  PetscBool is = KCycleBoxIsInside(s->st->box, at);
-
-  for (int o = 0; o < s->nc && is; o++) is = KCycleSearchIsMirrored(s, at, o);
-  return is;
-}
-
 /* A point is added at the rank of its strongest coupling, or at once if the row of a neighbour may have a stronger
    one */
 static PetscErrorCode AddStart(KCycleSearch *s, const KCycleSeeds *seeds, const PetscInt at[], PetscBool jumps,
@@ -110,8 +101,8 @@ static PetscErrorCode AddStart(KCycleSearch *s, const KCycleSeeds *seeds, const 
   if (jumps && !IsSeen(s, seeds, at, strongest)) s->index[p] = KC_JUMPS;
   else if (AtCut(box, 0, at[0]) || AtCut(box, 1, at[1]) || AtCut(box, 2, at[2])) s->index[p] = KC_START;
   else PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->st->half) {
-    if (IsSymmetric(s, at)) q = p + s->delta[which];
+  if (s->symmetric) {
+    if (KCycleBoxIsInside(box, at)) q = p + s->delta[which];
     else strongest = Strongest(s, p, &q);
     rank = KCycleRank(strongest);
   }
