@@ -45,10 +45,9 @@ PetscErrorCode KCycleRegisterEvents(PetscClassId classid, int n, const char *con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list)
+PetscErrorCode KCycleGrowList(PetscInt length, PetscInt *most, size_t size, void *list)
 {
   PetscFunctionBegin;
-  if (length <= *most) PetscFunctionReturn(PETSC_SUCCESS);
   *most = length < PETSC_INT_MAX / 2 ? PetscMax(1024, length + length / 2) : PETSC_INT_MAX;
   PetscCall(PetscRealloc(*most * size, (void **)list));
   PetscFunctionReturn(PETSC_SUCCESS);

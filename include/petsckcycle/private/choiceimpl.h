@@ -23,8 +23,13 @@ PETSC_INTERN PetscErrorCode KCycleRegisterEvents(PetscClassId, int n, const char
 
 PETSC_INTERN PetscErrorCode KCyclePCSetUpOnBlocks(PC);
 
-/* memory for a list that is to become so long */
-PETSC_INTERN PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list);
+/* memory for a list that is to have this length; it has memory for most entries of this size */
+PETSC_INTERN PetscErrorCode KCycleGrowList(PetscInt length, PetscInt *most, size_t size, void *list);
+
+static inline PetscErrorCode KCycleGrow(PetscInt length, PetscInt *most, size_t size, void *list)
+{
+  return length <= *most ? PETSC_SUCCESS : KCycleGrowList(length, most, size, list);
+}
 
 /* The root of a tree, whose parent is itself; paths become shorter on the way */
 static inline PetscInt KCycleRoot(PetscInt parent[], PetscInt i)

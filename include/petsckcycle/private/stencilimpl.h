@@ -100,7 +100,7 @@ PETSC_INTERN PetscErrorCode MatStencilScanAsymmetry(Mat, const KCycleScan **);
 PETSC_INTERN PetscErrorCode MatStencilScanWeakRuns(Mat, const KCycleScan **);
 PETSC_INTERN PetscErrorCode MatStencilIsolatedRows(Mat, PetscInt *, PetscInt **);
 PETSC_INTERN PetscErrorCode MatStencilIsSymmetric(Mat, PetscBool *);
-PETSC_INTERN PetscBool      MatStencilLinesAreSymmetric(const KCycleStencil *);
+PETSC_INTERN PetscBool      MatStencilLinesAreSymmetric(const KCycleStencil *, PetscReal part);
 PETSC_INTERN PetscErrorCode MatStencilIsNearlySymmetric(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode MatStencilSetSymmetric(Mat, PetscBool);
 PETSC_INTERN void           MatStencilSetSymmetryOps(Mat);

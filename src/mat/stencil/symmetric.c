@@ -65,12 +65,12 @@ static PetscBool LinesAreSymmetric(const KCycleStencil *st, Tolerance tol, Petsc
                               CompareLines, &tol);
 }
 
-/* Not collective: are they, to the last bit? */
-PetscBool MatStencilLinesAreSymmetric(const KCycleStencil *st)
+/* Not collective: are they, but for this part of the diagonal? */
+PetscBool MatStencilLinesAreSymmetric(const KCycleStencil *st, PetscReal part)
 {
-  const Tolerance exact = {0, 0, PETSC_FALSE};
+  const Tolerance tol = {0, part, PETSC_FALSE};
 
-  return LinesAreSymmetric(st, exact, PETSC_TRUE);
+  return LinesAreSymmetric(st, tol, PETSC_TRUE);
 }
 
 /* Not collective: yes is true if all rows of this process are symmetric and have no neighbours on others, nor around
@@ -85,7 +85,7 @@ PetscErrorCode MatStencilIsSymmetric(Mat A, PetscBool *yes)
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (st->symmetric_state == state) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatStencilCopyToHost(A));
-  *yes = (PetscBool)(!KCycleBoxTalks(st->s.box) && MatStencilLinesAreSymmetric(&st->s));
+  *yes = (PetscBool)(!KCycleBoxTalks(st->s.box) && MatStencilLinesAreSymmetric(&st->s, 0));
   PetscCall(MatStencilSetSymmetric(A, *yes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

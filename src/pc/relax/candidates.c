@@ -185,7 +185,7 @@ static PetscErrorCode RecordsCreate(MPI_Comm comm, KCycleSearch *own, Records *r
   PetscCall(MailSend(comm, &out, known, &in));
   PetscCall(PetscRealloc((size_t)(known->n + in.n) * in.size, &known->data));
   PetscCall(PetscRealloc((size_t)(known->n + in.n) * sizeof(PetscMPIInt), &known->rank));
-  (void)memcpy(known->data + (size_t)known->n * in.size, in.data, (size_t)in.n * in.size);
+  PetscCall(PetscArraycpy(known->data + (size_t)known->n * in.size, in.data, (size_t)in.n * in.size));
   PetscCall(PetscArraycpy(known->rank + known->n, in.rank, in.n));
   known->n += in.n;
   PetscCall(MailDestroy(&in));

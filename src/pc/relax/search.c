@@ -101,76 +101,6 @@ static void Reject(KCycleSearch *s, PetscInt root)
   s->rejected[root] = PetscMin(s->rejected[root], s->now);
 }
 
-PetscErrorCode KCycleSearchNode(KCycleSearch *s, PetscInt point, PetscBool jumps, PetscReal t, const PetscReal w[],
-                                PetscInt *made)
-{
-  const int   step[3] = {1, 3, 9}, *find = s->st->shape.find;
-  KCycleNode *node;
-  PetscInt    p = s->nnodes;
-
-  PetscFunctionBegin;
-  PetscCall(KCycleGrow(p + 1, &s->maxnodes, sizeof(KCycleNode), &s->node));
-  PetscCall(KCycleGrow(p + 1, &s->maxparent, sizeof(PetscInt), &s->parent));
-  PetscCall(KCycleGrow(p + 1, &s->maxrejected, sizeof(PetscInt), &s->rejected));
-  if (s->lined) PetscCall(KCycleGrow(3 * (p + 1), &s->maxacross, sizeof(PetscReal), &s->across));
-  *made = s->nnodes++;
-  node  = &s->node[p];
-  PetscCall(PetscMemzero(node, sizeof(*node)));
-  node->t = node->d = t;
-  node->tight       = 1;
-  node->next        = -1;
-  node->tail        = p;
-  node->size        = 1;
-  node->point       = point;
-  node->cut         = KC_NEVER;
-  node->changed     = -1;
-  node->jumps = node->anyjumps = jumps;
-  s->parent[p]                 = p;
-  s->rejected[p]               = KC_NEVER;
-  for (int d = 0; d < 3 && s->lined; d++) {
-    const int before = find[13 - step[d]], after = find[13 + step[d]];
-
-    s->across[3 * p + d] = t - (before < 0 ? 0 : w[before] + w[after]);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Is what an index says rejected at a rank? */
-static PetscBool IsRejectedAt(KCycleSearch *s, PetscInt q, PetscInt rank)
-{
-  return (PetscBool)(q > 0 ? s->rejected[KCycleRoot(s->parent, q)] <= rank : q == KC_REJECTED);
-}
-
-/* An owned point becomes a group, or is rejected at once: then made is KC_REJECTED. Couplings weaker than one to a
-   rejected group do not matter */
-static PetscErrorCode Activate(KCycleSearch *s, PetscInt p, PetscInt *made)
-{
-  PetscReal w[KC_MAX_COEFFS], t;
-  PetscInt  q[KC_MAX_COEFFS], rank[KC_MAX_COEFFS], rejected = KC_NEVER, cut = KC_NEVER;
-
-  PetscFunctionBegin;
-  KCycleSearchCouplings(s, p, w, q, &t);
-  for (int o = 0; o < s->nc && rejected > s->now; o++) {
-    rank[o] = KCycleRank(w[o]);
-    if (rank[o] >= rejected) continue;
-    if (q[o] < 0) cut = PetscMin(cut, rank[o]);
-    else if (IsRejectedAt(s, s->index[q[o]], rank[o])) rejected = rank[o];
-  }
-  if (rejected <= s->now) {
-    s->index[p] = *made = KC_REJECTED;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(KCycleSearchNode(s, p, (PetscBool)(s->index[p] == KC_JUMPS), t, w, made));
-  s->index[p]        = *made;
-  s->node[*made].cut = cut;
-  s->rejected[*made] = rejected;
-  for (int o = 0; o < s->nc; o++) {
-    if (rank[o] < rejected && q[o] >= 0 && s->index[q[o]] <= 0)
-      PetscCall(KCycleSearchEdge(s, *made, q[o], w[o], rank[o]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static void Merge(KCycleSearch *s, PetscInt l, PetscInt k)
 {
   KCycleNode *large = &s->node[l], *small = &s->node[k];
@@ -222,13 +152,13 @@ static PetscErrorCode Follow(KCycleSearch *s, const KCycleEdge *e)
     const PetscInt strongest = KC_SEED(e->from);
 
     if (q != KC_START && q != KC_JUMPS) PetscFunctionReturn(PETSC_SUCCESS);
-    if (strongest >= 0 && IsRejectedAt(s, s->index[strongest], s->now)) s->index[e->to] = KC_REJECTED;
-    else PetscCall(Activate(s, e->to, &q));
+    if (strongest >= 0 && KCycleSearchIsRejected(s, s->index[strongest], s->now)) s->index[e->to] = KC_REJECTED;
+    else PetscCall(KCycleSearchActivate(s, e->to, &q));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   root = KCycleRoot(s->parent, e->from);
   if (q <= 0 && IsRejected(s, root)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (q <= 0 && q != KC_REJECTED) PetscCall(Activate(s, e->to, &q));
+  if (q <= 0 && q != KC_REJECTED) PetscCall(KCycleSearchActivate(s, e->to, &q));
   if (q == KC_REJECTED) Reject(s, root);
   else PetscCall(Join(s, root, KCycleRoot(s->parent, q), e->w));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -417,7 +347,7 @@ PetscErrorCode KCycleClustersSearch(Mat A, const KCycleSmoother *smoother, const
   PetscCall(MatStencilScan(A, &scan));
   if (scan->sums <= KC_CLUSTER_CLOSED) most = PetscMin(most, A->rmap->N / 2);
   PetscCall(KCycleSearchCreate(st, smoother->along, seeds->singular, most, &s));
-  s->symmetric = MatStencilLinesAreSymmetric(st); /* but for couplings with points of other processes */
+  s->symmetric = MatStencilLinesAreSymmetric(st, 10 * PETSC_MACHINE_EPSILON); /* then a row tells its couplings */
   if (nprocs > 1) PetscCall(KCycleSearchExchange(s));
   PetscCall(KCycleSearchStart(s, seeds, &jumps));
   here = (int)jumps;

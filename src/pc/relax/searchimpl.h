@@ -160,7 +160,7 @@ typedef struct {
   PetscReal            singular;  /* sums of the matrix below this part of those of the diagonals are rounding */
   PetscBool            along[3];  /* the smoother solves lines along this direction */
   PetscBool            lined;     /* along any */
-  PetscBool            symmetric; /* so are the couplings between points of this process */
+  PetscBool            symmetric; /* so are the couplings between points of this process, but for rounding */
   PetscReal           *across;    /* where it does, of a node for each direction: t less couplings along it */
   PetscInt             nnodes, maxnodes, maxparent, maxrejected, maxacross, nchunks, maxchunks, nchanged, maxchanged;
   KCycleNode          *node;     /* from 1 on */
@@ -186,13 +186,14 @@ PETSC_INTERN PetscErrorCode KCycleClusterListAppend(KCycleClusterList *, PetscIn
 PETSC_INTERN PetscErrorCode KCycleSearchCreate(const KCycleStencil *, const PetscBool along[], PetscReal singular,
                                                PetscInt most, KCycleSearch **);
 PETSC_INTERN PetscErrorCode KCycleSearchDestroy(KCycleSearch **);
-PETSC_INTERN PetscErrorCode KCycleSearchNode(KCycleSearch *, PetscInt point, PetscBool jumps, PetscReal t,
-                                             const PetscReal w[], PetscInt *made);
 PETSC_INTERN PetscErrorCode KCycleSearchEdge(KCycleSearch *, PetscInt from, PetscInt to, PetscReal w, PetscInt rank);
 PETSC_INTERN PetscErrorCode KCycleSearchRun(KCycleSearch *);
 
-/* couplings.c */
+/* searchpoints.c */
 PETSC_INTERN PetscErrorCode KCycleSearchExchange(KCycleSearch *);
+PETSC_INTERN PetscErrorCode KCycleSearchActivate(KCycleSearch *, PetscInt p, PetscInt *made);
+PETSC_INTERN PetscErrorCode KCycleSearchNode(KCycleSearch *, PetscInt point, PetscBool jumps, PetscReal t,
+                                             const PetscReal w[], PetscInt *made);
 PETSC_INTERN void KCycleSearchCouplings(KCycleSearch *, PetscInt p, PetscReal w[], PetscInt q[], PetscReal *t);
 
 /* searchstart.c */
@@ -271,4 +272,10 @@ static inline void KCycleStencilDeltas(const KCycleStencil *st, PetscInt delta[]
 
   for (int o = 0; o < shape->ncoeffs; o++)
     delta[o] = shape->dx[o] + n[0] * (shape->dy[shape->line[o]] + n[1] * shape->dz[shape->line[o]]);
+}
+
+/* Is what an index says rejected at a rank? */
+static inline PetscBool KCycleSearchIsRejected(KCycleSearch *s, PetscInt q, PetscInt rank)
+{
+  return (PetscBool)(q > 0 ? s->rejected[KCycleRoot(s->parent, q)] <= rank : q == KC_REJECTED);
 }
