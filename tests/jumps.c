@@ -732,6 +732,7 @@ int main(int argc, char **argv)
     output_file: output/jumps.out
 
   testset:
+    requires: !complex
     nsize: {{1 2 4}}
     output_file: output/jumps.out
 
@@ -756,6 +757,7 @@ int main(int argc, char **argv)
       args: -dim 3 -n 18
 
   testset:
+    requires: !complex
     nsize: {{1 3}}
     args: -test reactions
     output_file: output/jumps_reactions.out
@@ -769,6 +771,7 @@ int main(int argc, char **argv)
       args: -dim 3 -n 33
 
   testset:
+    requires: !complex
     nsize: {{1 3 8}}
     args: -test walls
     output_file: output/jumps_walls.out
@@ -783,6 +786,7 @@ int main(int argc, char **argv)
 
   testset:
     nsize: {{1 2 4}}
+    requires: !complex
 
     test:
       suffix: exact
@@ -846,6 +850,7 @@ int main(int argc, char **argv)
       args: -test sizes
 
   testset:
+    requires: !complex
     args: -test processes
     output_file: output/jumps_processes.out
 
