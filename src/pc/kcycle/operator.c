@@ -40,7 +40,7 @@ static PetscErrorCode FindEntry(Vec v, PetscBool zero, PetscInt *row)
   PetscCall(VecGetOwnershipRange(v, &start, NULL));
   PetscCall(VecGetArrayRead(v, &a));
   for (PetscInt i = 0; i < n && local == PETSC_INT_MAX; i++) {
-    if (zero ? a[i] == (PetscScalar)0 : PetscIsInfOrNanScalar(a[i])) local = start + i;
+    if (zero ? a[i] == (PetscScalar)0 : PetscIsInfOrNanScalar(a[i]) != 0) local = start + i;
   }
   PetscCall(VecRestoreArrayRead(v, &a));
   PetscCallMPI(MPI_Allreduce(&local, &first, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)v)));
